@@ -12,7 +12,7 @@ import { append, put } from '#core/store.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { type Disk, emptyDisk, memoryDriver } from '../store/memory.ts';
 import { openStore } from '../store/store.ts';
-import { type Access, openAccess } from './access.ts';
+import { type Access, type Caller, openAccess } from './access.ts';
 
 const admin: Actor = { who: 'token:admin', from: '127.0.0.1' };
 
@@ -117,6 +117,16 @@ describe('tokens', () => {
     expect(after).toEqual(['unauthenticated', 'unauthenticated']);
   });
 
+  it('hold for a connection that has shown one only with the role that it had', async () => {
+    const { access, store } = await world();
+    const { text, token } = await access.createToken({ name: 'x', use: { role: 'operator' } }, admin);
+    const caller = access.authenticate({ authorization: `Bearer ${text}`, from: 'x' });
+
+    expect(access.stillHolds(caller)).toBe(true);
+    await store.commit([put('tokens', { ...token, use: { role: 'viewer' } })]);
+    expect(access.stillHolds(caller)).toBe(false);
+  });
+
   it('long expired are forgotten when the next one is made', async () => {
     const { access, clock, store } = await world();
     await access.createToken({ name: 'old', use: { role: 'viewer' }, expiresAt: clock.now() + 1 }, admin);
@@ -167,9 +177,8 @@ describe('the admin token of this machine', () => {
 
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect((await readFile(file, 'utf8')).trim()).toBe(text);
-    for (const one of [access, restarted]) {
+    for (const one of [access, restarted])
       expect(one.authenticate({ authorization: `Bearer ${text}`, from: 'x' }).role).toBe('admin');
-    }
   });
 
   it('is replaced where the file holds one that is worth nothing', async () => {
@@ -186,9 +195,7 @@ describe('the admin token of this machine', () => {
   it('does not pile up where data directories come and go', async () => {
     const disk = emptyDisk();
 
-    for (let start = 1; start <= 20; start++) {
-      await world({ disk, seed: start, dataDir: await temporaryDirectory() });
-    }
+    for (let seed = 1; seed <= 20; seed++) await world({ disk, seed, dataDir: await temporaryDirectory() });
 
     expect(disk.rows.get('tokens')?.size).toBe(16);
   });
@@ -203,6 +210,14 @@ describe('login links', () => {
 
   const browserOf = (access: Access, text: string) =>
     access.authenticate({ cookie: `muster_session=${text}`, from: 'x' });
+
+  /** An unused link, a browser, and another one that the first let in. */
+  async function chainFrom(access: Access, caller: Caller) {
+    const unused = access.createLoginLink('viewer', caller);
+    const first = await access.exchangeLogin(access.createLoginLink('operator', caller).code, 'x');
+    const fromFirst = access.createLoginLink('viewer', browserOf(access, first.text));
+    return { unused, first, second: await access.exchangeLogin(fromFirst.code, 'x') };
+  }
 
   it('let one browser in, once', async () => {
     const { access } = await world();
@@ -241,10 +256,7 @@ describe('login links', () => {
     const { access, store } = await world();
     const caller = await someone(access);
     const other = await someone(access);
-    const unused = access.createLoginLink('viewer', caller);
-    const first = await access.exchangeLogin(access.createLoginLink('operator', caller).code, 'x');
-    const fromFirst = access.createLoginLink('viewer', browserOf(access, first.text));
-    const second = await access.exchangeLogin(fromFirst.code, 'x');
+    const { unused, first, second } = await chainFrom(access, caller);
 
     await access.revokeToken(caller.token, admin);
 
@@ -257,10 +269,7 @@ describe('login links', () => {
     const { access, clock } = await world();
     const endsAt = clock.now() + 60_000;
     const caller = await someone(access, endsAt);
-    const unused = access.createLoginLink('viewer', caller);
-    const first = await access.exchangeLogin(access.createLoginLink('operator', caller).code, 'x');
-    const fromFirst = access.createLoginLink('viewer', browserOf(access, first.text));
-    const second = await access.exchangeLogin(fromFirst.code, 'x');
+    const { unused, first, second } = await chainFrom(access, caller);
 
     await clock.advance(60_000);
 
@@ -353,9 +362,8 @@ describe('wrong credentials from one address', () => {
   it('are throttled, if they are codes of login links', async () => {
     const { access } = await world();
     const faults: string[] = [];
-    for (let at = 0; at < 21; at++) {
+    for (let at = 0; at < 21; at++)
       await access.exchangeLogin(`guess-${at}`, '10.0.0.7').catch((thrown) => faults.push(Fault.from(thrown).kind));
-    }
 
     expect(faults.slice(-2)).toEqual(['unauthenticated', 'throttled']);
   });

@@ -15,6 +15,7 @@ import { type LoginLink, openLogins } from './login.ts';
 import { isWithin } from './networks.ts';
 import { openSecrets } from './secrets.ts';
 import { fingerprintOf, issueClient, issueServerIdentity, type KeyPair, type ServerIdentity } from './tls.ts';
+import { openTokenWatch, type WatchToken } from './token-watch.ts';
 import { type IssuedToken, isAtLeast, type NewToken, openTokens, type TokensDeps } from './tokens.ts';
 
 /** The caller of a request, and its role. */
@@ -44,8 +45,10 @@ export interface Access {
   admit(request: JoinRequest): Admission;
   /** Throws `unauthenticated` if the credentials are missing or invalid. */
   authenticate(credentials: Credentials): Caller;
-  /** Whether the caller's token is still valid; checked again during long responses. */
+  /** Whether the caller's token is still valid, with the same role. */
   stillHolds(caller: Caller): boolean;
+  /** Whatever outlives a short answer (a stream, a terminal, a copy) is to be ended by this. */
+  readonly watchToken: WatchToken;
   createToken(wanted: NewToken, actor: Actor): Promise<IssuedToken>;
   revokeToken(id: string, actor: Actor): Promise<Token>;
   /** A code that logs one browser in, once, within five minutes, with at most the caller's role. */
@@ -67,7 +70,7 @@ export interface AccessDeps {
   readonly dataDir?: string | undefined;
 }
 
-/** How often what a caller follows (output, changes, a terminal) looks at its token again. */
+/** How often a call of the broker looks at its token again. */
 export const CHECK_TOKEN_EVERY_MS = 5_000;
 export const SESSION_COOKIE = 'muster_session';
 
@@ -157,7 +160,11 @@ export async function openAccess(deps: AccessDeps): Promise<Access> {
         by: shown.by,
       };
     },
-    stillHolds: (caller) => tokens.get(caller.token) !== undefined,
+    stillHolds(caller) {
+      const token = tokens.get(caller.token);
+      return token !== undefined && 'role' in token.use && token.use.role === caller.role;
+    },
+    watchToken: openTokenWatch(deps, tokens),
     createToken: tokens.create,
     revokeToken: tokens.revoke,
     createLoginLink(role, caller) {

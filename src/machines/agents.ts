@@ -56,6 +56,7 @@ export function openAgents(base: Base, features: ReadonlyMap<Use, OwnedMachines>
       slots: slots === 0 ? 0 : Math.max(1, Math.floor(slots) || 1),
       ...{ labels, wire, version, hostname, address, connectedAt: base.clock.now() },
       ...(hello.takesFiles && { takesFiles: true }),
+      ...(hello.opensTunnels && { opensTunnels: true }),
     };
     base.commit([put('agents', agent), ...changes]);
     return agent;
