@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readlinkSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -30,8 +30,8 @@ function setUp(world: World): ChildProcess {
   return spawn(process.execPath, [world.path('tools/setup.mjs')], { env: place(world), stdio: 'ignore' });
 }
 
-const setUpWith = (world: World, env: NodeJS.ProcessEnv): Promise<Answer> =>
-  answerOf(promisify(execFile)(process.execPath, [world.path('tools/setup.mjs')], { env }));
+const setUpWith = (world: World, env: NodeJS.ProcessEnv, words: readonly string[] = []): Promise<Answer> =>
+  answerOf(promisify(execFile)(process.execPath, [world.path('tools/setup.mjs'), ...words], { env }));
 
 interface Answer {
   readonly code: number;
@@ -99,6 +99,88 @@ test('an installation that failed after all packages were there is repeated by t
 
   expect(codes).toEqual([1, 0, 0]);
   expect(world.read('installs')).toBe('xx');
+});
+
+// Writes what it was called with. As npm does: `ci` empties node_modules, every package gets its package.json first and then
+// the rest, and the list of what is installed comes last. It dies before the rest where there is a file `failing`.
+const LISTING_NPM = `
+  import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+  const words = process.argv.slice(2).filter((word) => !/^--(no-(audit|fund)|loglevel)/.test(word));
+  appendFileSync('installs', words.join(' ') + '\\n');
+  if (words[0] === 'ci') for (const name of readdirSync('node_modules')) rmSync('node_modules/' + name, { recursive: true });
+  const { packages } = JSON.parse(readFileSync('package-lock.json', 'utf8'));
+  const wanted = Object.entries(packages).filter(([, { dev }]) => !dev || !words.includes('--omit=dev'));
+  const added = wanted.filter(([path]) => !existsSync(path + '/package.json')).map(([path]) => path);
+  for (const path of added) mkdirSync(path, { recursive: true });
+  for (const path of added) writeFileSync(path + '/package.json', '{}');
+  if (existsSync('failing')) process.kill(process.pid, 'SIGKILL');
+  for (const path of added) writeFileSync(path + '/rest', '');
+  writeFileSync('node_modules/.package-lock.json', JSON.stringify({ packages: Object.fromEntries(wanted) }));
+`;
+
+/** A checkout with one package for running and one for development. */
+function placeTwo(world: World, systemNode?: string): NodeJS.ProcessEnv {
+  const env = place(world, LISTING_NPM, systemNode);
+  const packages = { 'node_modules/a': { version: '1.0.0' }, 'node_modules/b': { version: '1.0.0', dev: true } };
+  world.write('package-lock.json', JSON.stringify({ packages }));
+  return env;
+}
+
+test('a start installs what running needs; tests add the rest and empty nothing; later starts keep it', async (context) => {
+  const world = openWorld(context);
+  const env = placeTwo(world);
+
+  const codes = [(await setUpWith(world, env, ['--omit=dev'])).code];
+  world.write('node_modules/a/open-file', 'of a running server');
+  for (const words of [['--omit=dev'], [], [], ['--omit=dev']]) codes.push((await setUpWith(world, env, words)).code);
+
+  expect(codes).toEqual([0, 0, 0, 0, 0]);
+  expect(world.lines('installs')).toEqual(['ci --omit=dev', 'install --no-save']);
+  expect(world.read('node_modules/a/open-file')).toBe('of a running server');
+});
+
+test('packages for development that were cut off halfway are completed by the next test, and hinder neither a start nor the command', async (context) => {
+  const world = openWorld(context);
+  const env = placeTwo(world);
+  await setUpWith(world, env, ['--omit=dev']);
+  world.write('failing', '');
+  world.write('src/main.ts', 'console.error("started");');
+
+  const cut = await setUpWith(world, env);
+  const started = await setUpWith(world, env, ['--omit=dev']);
+  expect([cut.code, started.code]).toEqual([1, 0]);
+  expect(existsSync(world.path('node_modules/b/package.json'))).toBe(true);
+  expect(await command(world)).toEqual({ code: 0, text: 'started\n' });
+
+  rmSync(world.path('failing'));
+  expect(await setUpWith(world, env)).toMatchObject({ code: 0 });
+  expect(existsSync(world.path('node_modules/b/rest'))).toBe(true);
+  expect(world.lines('installs')).toEqual(['ci --omit=dev', 'install --no-save', 'install --no-save']);
+});
+
+test('a lockfile with another version of what running needs replaces that package alone', async (context) => {
+  const world = openWorld(context);
+  const env = placeTwo(world);
+  await setUpWith(world, env);
+  const lock = readFileSync(world.path('package-lock.json'), 'utf8');
+  world.write('package-lock.json', lock.replace('1.0.0', '1.0.1'));
+
+  expect(await setUpWith(world, env, ['--omit=dev'])).toMatchObject({ code: 0 });
+
+  // Without `--omit=dev`: npm would remove what is there for development.
+  expect(world.lines('installs')).toEqual(['ci', 'install --no-save']);
+});
+
+test('npm runs by the Node of the system also where the Node of the checkout comes first in PATH', async (context) => {
+  const world = openWorld(context);
+  const env = placeTwo(world);
+  const own = writeProgram(world, 'node_modules/.bin/node', `exec '${process.execPath}' "$@"`);
+  writeProgram(world, 'system/node', `echo "$*" >>'${world.path('by-system')}'; exec '${process.execPath}' "$@"`);
+  const PATH = `${world.path('node_modules/.bin')}:${world.path('system')}:${env.PATH}`;
+
+  expect(await setUpWith(world, { ...env, PATH, npm_node_execpath: own })).toMatchObject({ code: 0 });
+
+  expect(world.read('by-system')).toContain('npm.js ci');
 });
 
 test('a fetched Node that does not start is reported with the library that it lacks, and is used once it starts', async (context) => {
