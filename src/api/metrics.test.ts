@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Pool } from '#core/pool.ts';
 import { poolSubject } from '#core/reason.ts';
 import type { HostStatus, Runtime, Runtimes } from '#core/runtime.ts';
 import { append, type Change } from '#core/store.ts';
@@ -91,10 +92,10 @@ describe('metrics', () => {
     const series = body.split('\n').filter((line) => line.startsWith('muster_decisions_total{'));
 
     expect(series).toEqual([
-      'muster_decisions_total{subject="pool",did="nothing",reason="max-agents"} 1',
-      'muster_decisions_total{subject="pool",did="nothing",reason="other"} 1',
-      'muster_decisions_total{subject="pool",did="other",reason="other"} 1',
-      'muster_decisions_total{subject="other",did="other",reason="other"} 1',
+      'muster_decisions_total{pool="gpu",subject="pool",did="nothing",reason="max-agents"} 1',
+      'muster_decisions_total{pool="gpu",subject="pool",did="nothing",reason="other"} 1',
+      'muster_decisions_total{pool="gpu",subject="pool",did="other",reason="other"} 1',
+      'muster_decisions_total{pool="",subject="other",did="other",reason="other"} 1',
     ]);
   });
 
@@ -171,10 +172,10 @@ describe('metrics', () => {
     ]);
     const text = (await call('GET', '/metrics')).body;
 
-    expect(figure(text, 'muster_session_queue_wait_seconds_sum')).toBe(2);
-    expect(figure(text, 'muster_launch_seconds_sum{kind="process"}')).toBe(20);
-    expect(figure(text, 'muster_decisions_total{subject="pool",did="launch",reason="demand"}')).toBe(1);
-    expect(figure(text, 'muster_sessions_ended_total{how="killed"}')).toBe(1);
+    expect(figure(text, 'muster_session_queue_wait_seconds_sum{pool="gpu"}')).toBe(2);
+    expect(figure(text, 'muster_launch_seconds_sum{pool="gpu",kind="process"}')).toBe(20);
+    expect(figure(text, 'muster_decisions_total{pool="gpu",subject="pool",did="launch",reason="demand"}')).toBe(1);
+    expect(figure(text, 'muster_sessions_ended_total{pool="gpu",how="killed"}')).toBe(1);
     expect(figure(text, 'muster_cloud_call_seconds_count{kind="aws",call="create",fault="exhausted"}')).toBe(1);
     for (const event of ['scale_up_attempt', 'resource_exhausted', 'allocation_error']) {
       const series = `velda_autoscaler_last_event_timestamp_seconds{pool="gpu",event="${event}"}`;
@@ -209,7 +210,76 @@ describe('metrics', () => {
     const text = (await call('GET', '/metrics')).body;
 
     expect(text.match(/^muster_workers\{/gm)).toHaveLength(1_001);
-    expect(figure(text, 'muster_workers{pool="(others)",phase="launching"}')).toBe(500);
+    expect(figure(text, 'muster_workers{pool="other",phase="launching"}')).toBe(500);
     expect(figure(text, 'muster_pools')).toBe(1_500);
+  });
+
+  it('show limits and prices of pools, of machines that are not stopped', async () => {
+    const { spec, ...rest } = gpu;
+    const scaling = { ...spec.scaling, minAgents: 1, maxAgents: 7, minIdleSlots: 2, maxIdleSlots: 3 };
+    const limited = { ...rest, spec: { ...spec, scaling: { ...scaling, maxPricePerHour: 9.5 } } };
+    const { call } = await apiWorld({
+      rows: [
+        row('pools', limited),
+        row('pools', poolWithSecret('cpu')),
+        row('offers', { id: 'o1', kind: 'process', config: {} }),
+        row('offers', { id: 'o2', kind: 'process', config: {}, prices: [{ from: 1, perHour: 0.3 }] }),
+        row('workers', aWorker('m-1', gpu.id, { pricePerHour: 0.1 })),
+        row('workers', aWorker('m-2', gpu.id, { pricePerHour: 0.2 })),
+        row('workers', aWorker('m-3', gpu.id, { offer: 'o2' })),
+        row('workers', aWorker('m-4', gpu.id)),
+        row('workers', aWorker('m-5', gpu.id, { pricePerHour: 5, parked: { at: 1 } })),
+        row('workers', aWorker('m-6', gpu.id, { offer: undefined })),
+      ],
+    });
+
+    const { body } = await call('GET', '/metrics');
+
+    expect(body.split('\n').filter((line) => /^muster_pool_.*pool="gpu"/.test(line))).toEqual([
+      'muster_pool_min_agents{pool="gpu"} 1',
+      'muster_pool_max_agents{pool="gpu"} 7',
+      'muster_pool_min_idle_agents{pool="gpu"} 2',
+      'muster_pool_max_idle_agents{pool="gpu"} 3',
+      'muster_pool_price_dollars_per_hour{pool="gpu"} 0.6',
+      'muster_pool_machines_without_price{pool="gpu"} 1',
+      'muster_pool_max_price_dollars_per_hour{pool="gpu"} 9.5',
+    ]);
+    expect(figure(body, 'muster_pool_price_dollars_per_hour{pool="cpu"}')).toBe(0);
+    expect(figure(body, 'muster_pool_max_price_dollars_per_hour{pool="cpu"}')).toBeUndefined();
+  });
+
+  it('show limits of 200 pools, of those with a label first, and the rest together', async () => {
+    const pools = Array.from({ length: 250 }, (_, at) => poolWithSecret(`p${String(at).padStart(3, '0')}`));
+    const { call, deps } = await apiWorld({ rows: pools.map((pool) => row('pools', pool)) });
+    const last = pools.at(-1) as Pool;
+    await deps.store.commit([append('ended', { ...aSession('s', last), end: { at: 1, how: 'exited' } })]);
+
+    const { body } = await call('GET', '/metrics');
+    const series = body.split('\n').filter((line) => line.startsWith('muster_pool_max_idle_agents{'));
+
+    expect(series).toHaveLength(201);
+    expect(series).toContain('muster_pool_max_idle_agents{pool="p249"} 2');
+    expect(series).toContain('muster_pool_max_idle_agents{pool="p198"} 2');
+    expect(series).toContain('muster_pool_max_idle_agents{pool="other"} 100');
+  });
+
+  it('drop the counters of a removed pool when another pool needs its label, and keep them until then', async () => {
+    const pools = Array.from({ length: 202 }, (_, at) => poolWithSecret(`p${at}`));
+    const { call, deps } = await apiWorld({ rows: pools.map((pool) => row('pools', pool)) });
+    const ended = (pool: Pool): Change =>
+      append('ended', { ...aSession(`s-${pool.name}`, pool), end: { at: 1, how: 'exited' } });
+    const exits = async (pool: string): Promise<number | undefined> =>
+      figure((await call('GET', '/metrics')).body, `muster_sessions_ended_total{pool="${pool}",how="exited"}`);
+
+    await deps.store.commit(pools.map(ended));
+    const full = [await exits('p0'), await exits('p200'), await exits('other')];
+    await deps.store.commit([gone('pools', 'p-p0')]);
+    const kept = await exits('p0');
+    await deps.store.commit([ended(pools[200] as Pool)]);
+    const taken = [await exits('p0'), await exits('p200'), await exits('other')];
+
+    expect(full).toEqual([1, undefined, 2]);
+    expect(kept).toBe(1);
+    expect(taken).toEqual([undefined, 1, 2]);
   });
 });

@@ -1,15 +1,18 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Gauge, Histogram, Registry } from 'prom-client';
 import type { Clock } from '#core/clock.ts';
 import type { FaultKind } from '#core/fault.ts';
 import type { PublicFeatures } from '#core/feature.ts';
 import type { DecisionRow } from '#core/journal.ts';
+import type { Session } from '#core/session.ts';
 import type { Change, Store } from '#core/store.ts';
 import { openGauges } from './gauges.ts';
 import type { SyncTimes } from './noun.ts';
 import { nouns } from './nouns.gen.ts';
+import { OTHER_POOLS, openPoolLabels } from './pool-labels.ts';
 import { openProcessMetrics } from './process-metrics.ts';
 import { REASONS } from './reasons.gen.ts';
 import { scrapeText } from './scrape-text.ts';
+import { openSeriesCounter } from './series-counter.ts';
 import { TimeHistogram } from './time-histogram.ts';
 
 /** Metrics for Prometheus. Gauges are read from the store; the rest is reported by its owner. */
@@ -22,10 +25,19 @@ export interface Metrics {
   followSyncs(timings: () => SyncTimes): void;
   /** Features know what no row holds. */
   followFeatures(features: Partial<PublicFeatures>): void;
+  /** All metrics, also those without a series yet. */
+  describe(): readonly DescribedMetric[];
   /** The text that a scrape gets. */
   text(): Promise<string>;
   readonly contentType: string;
   stop(): void;
+}
+
+export interface DescribedMetric {
+  readonly name: string;
+  readonly type: string;
+  readonly labelNames: readonly string[];
+  readonly help: string;
 }
 
 /** What this program was made of. */
@@ -50,32 +62,34 @@ function openSeries(registry: Registry) {
   return {
     queueWait: new TimeHistogram({
       name: 'muster_session_queue_wait_seconds',
-      help: 'Time from accepting a session to placing it on a slot.',
+      help: 'Time from accepting a session to placing it on a slot, by pool.',
+      labelNames: ['pool'],
       buckets: MINUTES,
       registry,
     }),
-    launch: new Histogram({
+    launch: new TimeHistogram({
       name: 'muster_launch_seconds',
-      help: 'Time from requesting a machine to its agent joining.',
-      labelNames: ['kind'],
+      help: 'Time from requesting a machine to its agent joining, by pool and kind of backend.',
+      labelNames: ['pool', 'kind'],
       buckets: MINUTES,
-      registers,
+      registry,
     }),
-    decisions: new Counter({
+    decisions: openSeriesCounter({
       name: 'muster_decisions_total',
-      help: 'Decisions recorded, by kind of subject, action and reason.',
-      labelNames: ['subject', 'did', 'reason'],
-      registers,
+      help: 'Decisions recorded, by pool, kind of subject, action and reason.',
+      labelNames: ['pool', 'subject', 'did', 'reason'],
+      registry,
     }),
-    sessionsEnded: new Counter({
+    sessionsEnded: openSeriesCounter({
       name: 'muster_sessions_ended_total',
-      help: 'Sessions ended, by outcome.',
-      labelNames: ['how'],
-      registers,
+      help: 'Sessions ended, by pool and outcome.',
+      labelNames: ['pool', 'how'],
+      registry,
     }),
     http: new TimeHistogram({
       name: 'muster_http_request_seconds',
       help: 'HTTP requests, by route.',
+      labelNames: ['method', 'route', 'status'],
       buckets: SECONDS,
       registry,
     }),
@@ -89,8 +103,6 @@ function openSeries(registry: Registry) {
   };
 }
 
-const noLabels = (): Record<string, never> => ({});
-
 const bySubject = new Map(REASONS.map((kind) => [kind.subject, kind]));
 
 /** Labels of closed lists, so that no text can create unbounded series. */
@@ -101,7 +113,6 @@ function decisionLabels(subject: string, did: string, code: string) {
   return { subject, did: verb, reason: code in kind.reasons ? code : 'other' };
 }
 
-/** Opens a registry of our own, so that several servers in one process do not mix their figures. */
 function showBuild(registry: Registry, { version, commit = '' }: Build): void {
   new Gauge({
     name: 'muster_build_info',
@@ -111,36 +122,62 @@ function showBuild(registry: Registry, { version, commit = '' }: Build): void {
   }).set({ version, commit, node: process.version }, 1);
 }
 
+/** Opens a registry of our own, so that several servers in one process do not mix their figures. */
 export function openMetrics({ store, clock, withProcess = false, build }: MetricsDeps): Metrics {
   const registry = new Registry();
   const ofProcess = withProcess ? openProcessMetrics(registry) : undefined;
   if (build) showBuild(registry, build);
   const series = openSeries(registry);
-  series.queueWait.open('', {});
+  const poolLabels = openPoolLabels(store, (pool) => {
+    const isOf = (labels: { readonly pool?: string | number }): boolean => labels.pool === pool;
+    for (const metric of [series.queueWait, series.launch, series.decisions, series.sessionsEnded]) metric.drop(isOf);
+  });
   let syncTimes = (): SyncTimes => new Map();
   let features: Partial<PublicFeatures> = {};
-  const world = { registry, store, clock, syncTimes: () => syncTimes(), features: () => features };
+  const world = { registry, store, clock, poolLabels, syncTimes: () => syncTimes(), features: () => features };
   const gauges = openGauges(nouns, world);
 
+  function poolOf(id: string, isActive: boolean): string {
+    const name = store.view.pools.get(id)?.name;
+    if (name === undefined) return OTHER_POOLS;
+    return isActive ? poolLabels.ofActive(name) : poolLabels.ofIdle(name);
+  }
+
   function followDecision({ subject, did, reason }: DecisionRow): void {
-    series.decisions.inc(decisionLabels(subject.split('/', 1)[0] ?? '', did, reason?.code ?? ''));
+    const [kind = '', id = ''] = subject.split('/', 2);
+    const labels = decisionLabels(kind, did, reason?.code ?? '');
+    const pool = kind === 'pool' ? poolOf(id, did !== 'nothing') : '';
+    const key = `${pool}\n${labels.subject}\n${labels.did}\n${labels.reason}`;
+    series.decisions.increase(key, () => ({ pool, ...labels }));
+  }
+
+  function followEnd({ poolName, end }: Session): void {
+    const pool = poolLabels.ofActive(poolName);
+    const how = end?.how ?? 'unknown';
+    series.sessionsEnded.increase(`${how}\n${pool}`, () => ({ pool, how }));
   }
 
   function heard(change: Change): void {
     if (!('append' in change)) return;
     if (change.append === 'decisions') followDecision(change.row);
-    if (change.append === 'ended') series.sessionsEnded.inc({ how: change.row.end?.how ?? 'unknown' });
+    if (change.append === 'ended') followEnd(change.row);
   }
 
   const stops = [
     store.onChange('sessions', (after, before) => {
       if (after?.placedAt === undefined || before?.placedAt !== undefined) return;
-      series.queueWait.observe('', noLabels, Math.max(0, after.placedAt - after.acceptedAt) / 1_000);
+      const pool = poolLabels.ofActive(after.poolName);
+      series.queueWait.observe(pool, () => ({ pool }), Math.max(0, after.placedAt - after.acceptedAt) / 1_000);
     }),
     store.onChange('workers', (after, before) => {
       if (after?.joinedAt === undefined || before?.joinedAt !== undefined || after.launch === undefined) return;
       const kind = store.view.offers.get(after.offer ?? '')?.kind ?? 'unknown';
-      series.launch.observe({ kind }, Math.max(0, after.joinedAt - after.askedAt) / 1_000);
+      const pool = poolOf(after.pool, true);
+      series.launch.observe(
+        `${kind}\n${pool}`,
+        () => ({ pool, kind }),
+        Math.max(0, after.joinedAt - after.askedAt) / 1_000,
+      );
     }),
     store.onDurable((changes) => {
       for (const change of changes) heard(change);
@@ -157,6 +194,15 @@ export function openMetrics({ store, clock, withProcess = false, build }: Metric
     followFeatures(started) {
       features = started;
     },
+    describe: () =>
+      (registry.getMetricsAsArray() as unknown as readonly DescribedMetric[]).map(
+        ({ name, type, labelNames, help }) => ({
+          name,
+          type,
+          labelNames,
+          help,
+        }),
+      ),
     async text() {
       await gauges.refresh();
       ofProcess?.refresh();
@@ -165,6 +211,7 @@ export function openMetrics({ store, clock, withProcess = false, build }: Metric
     contentType: registry.contentType,
     stop() {
       for (const stop of stops) stop();
+      poolLabels.stop();
       gauges.stop();
       ofProcess?.stop();
       registry.clear();

@@ -6,6 +6,7 @@ import type { Store } from '#core/store.ts';
 import type { StatusWorld } from '../pools/status.ts';
 import type { ChangeHub } from './change-hub.ts';
 import type { ApiDeps } from './deps.ts';
+import type { PoolLabels } from './pool-labels.ts';
 import type { Route } from './route.ts';
 
 /** One noun of the HTTP API. `npm run gen` lists every file of this folder that exports one as `noun`. */
@@ -52,6 +53,7 @@ export interface GaugeWorld {
   readonly registry: Registry;
   readonly store: Store;
   readonly clock: Clock;
+  readonly poolLabels: PoolLabels;
   syncTimes(): SyncTimes;
   /** Those that have started. */
   features(): Partial<PublicFeatures>;

@@ -6,13 +6,14 @@ import { inSlices } from '#core/slices.ts';
 import { WORKER_PHASES, type WorkerPhase } from '#core/worker.ts';
 import { gaugeSet } from './gauges.ts';
 import { type Gauges, type GaugeWorld, stopAll } from './noun.ts';
+import { OTHER_POOLS } from './pool-labels.ts';
+import { poolLimitGauges } from './pool-limits.ts';
 
 /** The event kinds of `velda_autoscaler_last_event_timestamp_seconds`, for existing dashboards. */
 type PoolMoment = 'scale_up_attempt' | 'allocation_error' | 'resource_exhausted';
 
 // Each pool has a dozen series; past this many the rest is one, so that the scrape stays bounded.
 const MOST_POOLS = 1_000;
-const REST = '(others)';
 
 // The state names of Velda's metrics.
 const VELDA_STATUS: Readonly<Record<WorkerPhase, string>> = {
@@ -69,6 +70,7 @@ export function poolGauges(world: GaugeWorld): Gauges {
     'pool',
     'event',
   ]);
+  const limits = poolLimitGauges(world);
   const moments = followMoments(world);
 
   function showPool(pool: string, counts: PoolCounts): void {
@@ -87,11 +89,15 @@ export function poolGauges(world: GaugeWorld): Gauges {
       reset();
       pools.set(store.view.pools.size);
       const rows: Pool[] = [...store.view.pools.all()].toSorted((a, b) => (a.name < b.name ? -1 : 1));
-      await inSlices(clock, rows.entries(), ([at, { id, name: pool }]) => {
-        showPool(at < MOST_POOLS ? pool : REST, countPool(store, id));
+      limits.begin();
+      await inSlices(clock, rows.entries(), ([at, row]) => {
+        const { id, name: pool } = row;
+        showPool(at < MOST_POOLS ? pool : OTHER_POOLS, countPool(store, id));
+        limits.add(row);
         if (at >= MOST_POOLS) return;
         for (const [event, ms] of moments.of(id)) veldaMoments.set({ pool, event }, ms / 1_000);
       });
+      limits.show();
     },
     stop: moments.stop,
   };

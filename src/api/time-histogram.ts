@@ -12,6 +12,7 @@ interface Series {
 export interface TimeHistogramOptions {
   readonly name: string;
   readonly help: string;
+  readonly labelNames?: readonly string[];
   /** Upper bounds, ascending. */
   readonly buckets: readonly number[];
   readonly registry: Registry;
@@ -27,8 +28,9 @@ export class TimeHistogram {
 
   constructor(options: TimeHistogramOptions) {
     this.#options = options;
-    const { name, help, registry } = options;
-    const metric = { name, help, type: 'histogram', get: () => this.#read(), reset: () => this.#series.clear() };
+    const { name, help, labelNames = [], registry } = options;
+    const values = { get: () => this.#read(), reset: () => this.#series.clear() };
+    const metric = { name, help, type: 'histogram', labelNames, ...values };
     registry.registerMetric(metric as unknown as Parameters<typeof registry.registerMetric>[0]);
   }
 
@@ -47,6 +49,11 @@ export class TimeHistogram {
     while (at < buckets.length && value > (buckets[at] as number)) at += 1;
     series.counts[at] = (series.counts[at] as number) + 1;
     series.sum += value;
+  }
+
+  /** Removes the series whose labels match. */
+  drop(matches: (labels: Labels) => boolean): void {
+    for (const [key, { labels }] of this.#series) if (matches(labels)) this.#series.delete(key);
   }
 
   async #read(): Promise<Pick<MetricObject, 'name' | 'help'> & { type: string; values: object[]; aggregator: 'sum' }> {

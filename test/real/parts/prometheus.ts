@@ -7,10 +7,11 @@ import { complaintOf, run } from './run.ts';
 const env = { PATH: process.env.PATH ?? '' };
 
 /** Debian's Prometheus with its promtool, unpacked and not installed. */
-export async function prometheusParts(): Promise<Part<{ readonly promtool: string }>> {
+export async function prometheusParts(): Promise<Part<{ readonly promtool: string; readonly prometheus: string }>> {
   const folder = join(homedir(), '.cache', 'muster', 'prometheus-debian');
   const promtool = join(folder, 'usr/bin/promtool');
-  if (existsSync(promtool)) return { promtool };
+  const prometheus = join(folder, 'usr/bin/prometheus');
+  if (existsSync(promtool)) return { promtool, prometheus };
   const draft = `${folder}.draft`;
   rmSync(draft, { recursive: true, force: true });
   mkdirSync(draft, { recursive: true });
@@ -22,5 +23,5 @@ export async function prometheusParts(): Promise<Part<{ readonly promtool: strin
   }
   rmSync(folder, { recursive: true, force: true });
   renameSync(draft, folder);
-  return { promtool };
+  return { promtool, prometheus };
 }

@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -20,14 +20,6 @@ interface Schema {
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly definitions?: Readonly<Record<string, Schema>>;
 }
-
-// As src/api makes them: by `gauge(name, help, labels)`, as a histogram or counter, and one for each source.
-const GAUGE = /gauge\('(muster_[a-z_]+)', '[^']*'(?:, \[([^\]]*)\])?/g;
-const SERIES = /name: '(muster_[a-z_]+)',\s*help: '[^']*',(?:\s*labelNames: \[([^\]]*)\])?/g;
-const OF_SOURCE = /of\('([a-z_]+)'/g;
-// What Prometheus adds: buckets of histograms, the pod that was scraped.
-const OF_PROMETHEUS = ['le', 'pod'];
-const quotedIn = (list: string): string[] => [...list.matchAll(/'([a-z]+)'/g)].map(([, name = '']) => name);
 
 describe('the Helm chart', () => {
   it('has the version of the program, and so has the image of the plain manifests', () => {
@@ -55,38 +47,4 @@ describe('the Helm chart', () => {
     expect(Object.keys(schema.properties ?? {}).filter((key) => !(key in values))).toEqual(['global']);
     expect(schema.additionalProperties).toBe(false);
   });
-
-  it.each(['files/alerts.yaml', 'files/dashboard.json'])(
-    '%s names metrics, labels and reasons that the server has',
-    (file) => {
-      const api = globSync('src/api/*.ts', { cwd: ROOT }).map(read).join('\n');
-      const labelsOf = new Map<string, readonly string[]>([
-        ...[...api.matchAll(GAUGE)].map(([, name = '', labels = '']) => [name, quotedIn(labels)] as const),
-        ...[...api.matchAll(SERIES)].map(([, name = '', labels = '']) => [name, quotedIn(labels)] as const),
-        ...[...api.matchAll(OF_SOURCE)].map(([, name = '']) => [`muster_source_${name}`, ['source']] as const),
-      ]);
-      const queries = [...chartFile(file).matchAll(/expr"?: (.*)/g)].map(([, query = '']) =>
-        query.replaceAll('\\"', '"'),
-      );
-
-      const unknown = queries.flatMap((query) => {
-        const names = [...query.matchAll(/\bmuster_[a-z_]+/g)].map(([name]) =>
-          name.replace(/_(bucket|count|sum)$/, ''),
-        );
-        const known = new Set([...names.flatMap((name) => labelsOf.get(name) ?? []), ...OF_PROMETHEUS]);
-        const grouped = [...query.matchAll(/\b(?:by|on) \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(', '));
-        const matched = [...query.matchAll(/(\w+)(?:=~|!=|=)"/g)].map(([, label = '']) => label);
-        return [
-          ...names.filter((name) => !labelsOf.has(name)),
-          ...[...grouped, ...matched].filter((label) => !known.has(label)).map((label) => `${label} of ${names}`),
-        ];
-      });
-
-      expect(unknown).toEqual([]);
-      expect(queries.length).toBeGreaterThan(4);
-      const reasons = [...chartFile(file).matchAll(/reason=~"([^"]+)"/g)].flatMap(([, list = '']) => list.split('|'));
-      const documented = read('docs/reference/reasons.md');
-      expect(reasons.filter((reason) => !documented.includes(`| \`${reason}\` |`))).toEqual([]);
-    },
-  );
 });
