@@ -2,7 +2,6 @@ import { stringify } from 'yaml';
 import type { z } from 'zod';
 import { AGENT_FILES } from '../src/config/agent-file.ts';
 import { agentSchema } from '../src/config/agent-schema.ts';
-import { jsonSchemaOf } from '../src/config/json-schema.ts';
 import { toSnake } from '../src/config/keys.ts';
 import type { KnownKinds } from '../src/config/kinds.ts';
 import { SERVER_FILES } from '../src/config/load.ts';
@@ -12,12 +11,6 @@ import { sourceSchema } from '../src/config/source-schema.ts';
 import { type AnyKind, FAMILIES, type Family, type Kinds } from '../src/core/provider.ts';
 import { markdownTable } from './markdown.ts';
 import { schemaRows } from './schema-rows.ts';
-
-/** What editors check a server's file with. */
-export function renderJsonSchema(kinds: KnownKinds): string {
-  const schema = { ...jsonSchemaOf(serverSchema(kinds)), title: 'The configuration file of Muster' };
-  return `${JSON.stringify(schema, null, 2)}\n`;
-}
 
 function keyTable(schema: z.ZodType, apart: readonly string[] = []): string {
   const rows = schemaRows(schema, '', apart).map(({ key, type, fallback, meaning }) => [
@@ -77,7 +70,7 @@ export function renderConfiguration(kinds: KnownKinds): string {
     '## How to write it',
     HOW_TO_WRITE,
     '## The server file',
-    `Looked for in this order: \`--config\`, \`$MUSTER_CONFIG\`, ${SERVER_FILES.map((file) => `\`${file}\``).join(', ')}; without any, the server keeps its data in \`./data\` and has one pool, \`local\`. It is read again when it changes and on SIGHUP: \`agent_pools\` and \`provisioners\` take effect at once, the server names other keys that wait for a restart. Editors can check it with \`muster.schema.json\`.`,
+    `Looked for in this order: \`--config\`, \`$MUSTER_CONFIG\`, ${SERVER_FILES.map((file) => `\`${file}\``).join(', ')}; without any, the server keeps its data in \`./data\` and has one pool, \`local\`. It is read again when it changes and on SIGHUP: \`agent_pools\` and \`provisioners\` take effect at once, the server names other keys that wait for a restart. Editors can check it with [muster.schema.json](muster.schema.json), and single pool documents with [pool.schema.json](pool.schema.json); \`muster config schema\` prints both.`,
     keyTable(serverSchema(kinds), ['agent_pools', 'provisioners']),
     '## Pool documents',
     'An entry of `agent_pools`, and each document of a source.',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DURATION_PATTERN, type SchemaNotes } from '#core/schema.ts';
-import { toSnake } from './keys.ts';
+import { toCamel, toSnake } from './keys.ts';
 
 type JsonSchema = z.core.JSONSchema.BaseSchema;
 
@@ -18,14 +18,54 @@ const OWN_NOTES = [
   'defaultText',
 ];
 
-/** JSON schema of what users write, for editors: keys in snake_case, unknown ones marked, variables allowed. */
+/** JSON schema of what users write, for editors: keys in snake_case or camelCase, unknown ones marked, variables allowed. */
 export function jsonSchemaOf(schema: z.ZodType): JsonSchema {
-  return z.toJSONSchema(schema, {
+  const whole = z.toJSONSchema(schema, {
     io: 'input',
     unrepresentable: 'any',
     reused: 'inline',
     override: ({ zodSchema, jsonSchema }) => adapt(zodSchema._zod.def, jsonSchema),
   });
+  complete(whole, '#');
+  return whole;
+}
+
+/** The schemas directly inside of one, with their pointers. */
+function* schemasIn(schema: JsonSchema, pointer: string): Generator<readonly [JsonSchema, string]> {
+  for (const [key, inner] of Object.entries(schema.properties ?? {}))
+    yield [inner as JsonSchema, `${pointer}/properties/${key}`];
+  for (const key of ['items', 'additionalProperties'] as const) yield [schema[key] as JsonSchema, `${pointer}/${key}`];
+  for (const key of ['anyOf', 'oneOf', 'allOf'] as const)
+    for (const [n, inner] of (schema[key] ?? []).entries()) yield [inner as JsonSchema, `${pointer}/${key}/${n}`];
+}
+
+function complete(schema: JsonSchema, pointer: string): void {
+  for (const [inner, at] of schemasIn(schema, pointer)) if (typeof inner === 'object') complete(inner, at);
+  allowBesideKind(schema);
+  const spelled = Object.keys(schema.properties ?? {}).filter((key) => toCamel(key) !== key);
+  for (const key of spelled) {
+    // Refers to the key in snake_case, since a copy at each level would double the schema with each. Editors complete
+    // keys in snake_case alone.
+    const reference = { $ref: `${pointer}/properties/${key}`, doNotSuggest: true };
+    Object.assign(schema.properties as object, { [toCamel(key)]: reference });
+  }
+  requireEitherSpelling(schema);
+}
+
+/** Beside the one kind of an entry of `backends` stand its price and its limit. */
+function allowBesideKind(schema: JsonSchema): void {
+  const besides = Object.values(schema.properties ?? {}).filter((inner) => (inner as JsonSchema).type !== 'object');
+  if (schema.maxProperties === 1) schema.maxProperties += besides.length;
+}
+
+function requireEitherSpelling(schema: JsonSchema): void {
+  const [plain = [], spelled = []] = [false, true].map((isSpelled) =>
+    schema.required?.filter((key) => (toCamel(key) !== key) === isSpelled),
+  );
+  if (spelled.length === 0) return;
+  schema.required = plain;
+  const either = spelled.map((key) => ({ anyOf: [{ required: [key] }, { required: [toCamel(key)] }] }));
+  schema.allOf = [...(schema.allOf ?? []), ...either];
 }
 
 function adapt(def: z.core.$ZodTypeDef, schema: JsonSchema): void {

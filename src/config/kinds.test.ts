@@ -5,7 +5,8 @@ import type { Backend, Context, Provider, Source } from '#core/provider.ts';
 import { kind } from '#core/provider.ts';
 import { secret } from '#core/schema.ts';
 import { openShared } from '#core/shared.ts';
-import { renderConfiguration, renderJsonSchema } from '../../scripts/config-reference.ts';
+import { renderConfiguration } from '../../scripts/config-reference.ts';
+import { editorSchema } from './editor-schema.ts';
 import { knownKinds } from './kinds.ts';
 import { offerOf, offerShapes } from './offers.ts';
 import { readPool } from './pool-document.ts';
@@ -99,7 +100,7 @@ describe('a kind that acts in a cluster takes the kinds of clusters that other p
   });
 
   it('and editors and the reference know them', () => {
-    expect(renderJsonSchema(KINDS)).toContain('"gke"');
+    expect(editorSchema('server', KINDS)).toContain('"gke"');
     expect(renderConfiguration(KINDS)).toContain('## Clusters\n\n### `eks`');
     expect(renderConfiguration(KINDS)).toContain('`gke.project`');
     expect(renderConfiguration(knownKinds([]))).not.toContain('## Clusters');
