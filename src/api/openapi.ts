@@ -3,7 +3,7 @@ import type { Clock } from '#core/clock.ts';
 import { inSlices } from '#core/slices.ts';
 import type { HeaderNote, Route } from './route.ts';
 import { HttpProblem } from './wire/problem.ts';
-import { AttachIn, AttachOut } from './wire/session.ts';
+import { AttachIn, AttachOut, TunnelIn, TunnelOut } from './wire/session.ts';
 
 type Json = { [key: string]: unknown };
 
@@ -110,27 +110,89 @@ function operationOf(route: Route, write: Write): Operation {
   };
 }
 
-/** The one endpoint that is no route: it changes the protocol. */
-function attachOperation(write: Write): Operation {
-  const messages = { sent: write(AttachIn, 'input'), received: write(AttachOut, 'output') };
+interface SocketOperation {
+  readonly id: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly parameters: readonly Json[];
+  readonly sent: Json;
+  readonly received: Json;
+}
+
+/** An endpoint that is no route: it changes the protocol. */
+function socketOperation({ id, summary, description, parameters, sent, received }: SocketOperation): Operation {
   return {
-    operationId: 'attachSession',
-    summary: 'A WebSocket to a session. Send input and the window size, receive output and the end, as JSON messages.',
-    description: 'Needs the role operator. A binary message is raw input.',
+    operationId: id,
+    summary,
+    description: `Needs the role operator. ${description}`,
     tags: ['sessions'],
-    parameters: [
-      { name: 'session', in: 'path', required: true, schema: { type: 'string' } },
-      {
-        name: 'attempt',
-        in: 'query',
-        required: false,
-        description: 'The attempt that `after_seq` belongs to.',
-        schema: { type: 'integer', minimum: 0 },
-      },
-      { name: 'after_seq', in: 'query', required: false, schema: { type: 'integer', minimum: 0 } },
-    ],
-    responses: { '101': { description: 'Switching to WebSocket.', 'x-messages': messages } },
+    parameters: [{ name: 'session', in: 'path', required: true, schema: { type: 'string' } }, ...parameters],
+    responses: { '101': { description: 'Switching to WebSocket.', 'x-messages': { sent, received } } },
     security: [{ token: [] }, { browser: [] }],
+  };
+}
+
+const inQuery = (name: string, schema: Json, more: Json = {}): Json => ({
+  name,
+  in: 'query',
+  required: false,
+  ...more,
+  schema,
+});
+
+function socketPaths(write: Write): Record<string, Record<string, Operation>> {
+  const number = { type: 'integer', minimum: 0 };
+  const attach = socketOperation({
+    id: 'attachSession',
+    summary: 'A WebSocket to a session. Send input and the window size, receive output and the end, as JSON messages.',
+    description: 'A binary message is raw input.',
+    parameters: [
+      inQuery('attempt', number, { description: 'The attempt that `after_seq` belongs to.' }),
+      inQuery('after_seq', number),
+    ],
+    sent: write(AttachIn, 'input'),
+    received: write(AttachOut, 'output'),
+  });
+  const bytes = { sent: write(TunnelIn, 'input'), received: write(TunnelOut, 'output') };
+  const path = inQuery(
+    'path',
+    { type: 'string' },
+    { required: true, description: 'On the worker; a relative one is below the directory of the session.' },
+  );
+  return {
+    '/api/v1/sessions/{session}/attach': { get: attach },
+    '/api/v1/sessions/{session}/ports/{port}': {
+      get: socketOperation({
+        ...bytes,
+        id: 'forwardPort',
+        summary: 'A WebSocket to a port of 127.0.0.1 on the worker, on which a process of the session listens.',
+        description: 'Binary messages are the bytes of one TCP connection. A text message ends one direction.',
+        parameters: [
+          { name: 'port', in: 'path', required: true, schema: { type: 'integer', minimum: 1, maximum: 65_535 } },
+        ],
+      }),
+    },
+    '/api/v1/sessions/{session}/read': {
+      get: socketOperation({
+        ...bytes,
+        id: 'readFiles',
+        summary:
+          'A WebSocket that sends a file or folder of the worker: a line `file` or `folder`, then a tar archive.',
+        description: 'Files of an ended session can be read while its worker keeps them.',
+        parameters: [path],
+      }),
+    },
+    '/api/v1/sessions/{session}/write': {
+      get: socketOperation({
+        ...bytes,
+        id: 'writeFiles',
+        summary:
+          'A WebSocket that unpacks files on the worker: receive a line `file` or `folder`, then send a tar archive.',
+        description:
+          'After `folder` the archive is unpacked inside of the path; after `file` beside it, so its first entry must have the last name of the path.',
+        parameters: [path],
+      }),
+    },
   };
 }
 
@@ -143,7 +205,7 @@ export async function openApi(routes: readonly Route[], version: string, clock: 
     const path = plainPath(route.path);
     paths[path] = { ...paths[path], [route.method.toLowerCase()]: operationOf(route, write) };
   });
-  paths['/api/v1/sessions/{session}/attach'] = { get: attachOperation(write) };
+  Object.assign(paths, socketPaths(write));
   const securitySchemes = {
     token: { type: 'http', scheme: 'bearer' },
     browser: { type: 'apiKey', in: 'cookie', name: 'muster_session' },
