@@ -14,6 +14,7 @@ import { bench as nebiusLaunches } from './nebius-launches.ts';
 import { bench as offers } from './offers.ts';
 import { bench as parameters } from './parameters.ts';
 import { bench as placements } from './placements.ts';
+import { bench as portForward } from './port-forward.ts';
 import { bench as reload } from './reload.ts';
 import { bench as restart } from './restart.ts';
 import { bench as rows } from './rows.ts';
@@ -42,6 +43,7 @@ export const benches: readonly Bench[] = [
   offers,
   parameters,
   placements,
+  portForward,
   reload,
   restart,
   rows,

@@ -5,7 +5,7 @@ import { type Measured, slowness, YARDSTICKS, type YardstickName } from './yards
 /** What is measured, in which unit, and what is good enough: the targets of the design, and no other place has them. */
 export interface Measure {
   readonly what: string;
-  readonly unit: 'ms' | 's' | '/s' | 'KB' | 'MB' | 'µs' | '%' | 'count' | 'x';
+  readonly unit: 'ms' | 's' | '/s' | 'KB' | 'MB' | 'MB/s' | 'µs' | '%' | 'count' | 'x';
   readonly atMost?: number;
   readonly atLeast?: number;
   /** The target is for a machine as fast as the reference; on others it is as far above or below as this is. */
@@ -32,6 +32,10 @@ export const MEASURES = measure({
   'listing-stall-cpu': { what: 'the same, in processor time of the loop alone', unit: 'ms' },
   'placement-rate': { what: 'session placements alone, in memory', unit: '/s', atLeast: 20_000, against: 'machine-js' },
   ...SESSION_MEASURES,
+  'port-forward-up': { what: 'bytes to a session through a forwarded port', unit: 'MB/s' },
+  'port-forward-down': { what: 'bytes from a session through a forwarded port', unit: 'MB/s' },
+  'port-forward-up-share': { what: 'the first as a share of socat', unit: 'x', atLeast: 0.3 },
+  'port-forward-down-share': { what: 'the second as a share of socat', unit: 'x', atLeast: 0.3 },
   'warm-session-p50': { what: 'HTTP request to process started, on a warm slot', unit: 'ms' },
   'warm-session-p99': { what: 'the same', unit: 'ms', atMost: 25, against: 'machine-wait' },
   'steady-heap': { what: 'heap after 100,000 more sessions, beside before; garbage collected', unit: 'MB', atMost: 4 },

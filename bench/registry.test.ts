@@ -20,6 +20,8 @@ const TARGETS: Partial<Record<MeasureName, number>> = {
   'steady-rows': 0,
   'steady-log': 4,
   'steady-wal': 64,
+  'port-forward-up-share': 0.3,
+  'port-forward-down-share': 0.3,
   'template-share': 0.5,
   'template-longest': 100,
   'runtime-grants': 5_000,

@@ -54,6 +54,7 @@ function anExecution() {
         for (const said of unacknowledged) send(said);
       },
       running: 0,
+      close() {},
       drain: async () => {},
     };
   };

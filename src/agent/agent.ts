@@ -61,11 +61,14 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     log,
     // It may report before there is a connection; then it reports again later.
     report: (report) => uplink?.report(report),
-    fetchContents: fetchContents((path, request) => {
-      if (!uplink) throw new Fault('unavailable', 'The agent is not connected to the server.');
-      return uplink.fetch(path, request);
-    }),
+    fetchContents: fetchContents((path, request) => connected().fetch(path, request)),
+    duplex: (path, headers) => connected().duplex(path, headers),
   });
+  function connected(): Uplink {
+    if (uplink) return uplink;
+    throw new Fault('unavailable', 'The agent is not connected to the server.');
+  }
+
   const headers = { ...(await options.headers()), 'x-muster-agent': encodeURIComponent(self.name) };
   let isDraining = false;
   let hasBegunToDrain = false;
@@ -174,6 +177,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     cancelLastReport?.();
     lease.stop();
     notices?.stop();
+    execution.close();
     void uplink?.leave().then(() => over(how));
   }
 

@@ -10,7 +10,7 @@ import {
 } from '#wire/gen/velda/broker_pb.ts';
 import { encode } from '#wire/messages.ts';
 import type { Ending } from './backoff.ts';
-import type { Line } from './dial.ts';
+import type { DuplexCall, Line } from './dial.ts';
 import { openMusterPeer } from './muster-peer.ts';
 import type { Peer } from './peer.ts';
 import { openVeldaPeer, type VeldaTask } from './velda-peer.ts';
@@ -48,6 +48,7 @@ export interface Connection {
   cancel(): void;
   /** Another call to the same broker. */
   fetch(path: string, request: Uint8Array): AsyncIterable<Uint8Array>;
+  duplex(path: string, headers: Readonly<Record<string, string>>): DuplexCall;
 }
 
 export function openConnection(options: ConnectionOptions): Connection {
@@ -110,5 +111,6 @@ export function openConnection(options: ConnectionOptions): Connection {
     leave: () => stream.halfClose(),
     cancel: () => stream.cancel(),
     fetch: (path, request) => line.fetch(path, options.headers, request),
+    duplex: (path, headers) => line.duplex(path, { ...options.headers, ...headers }),
   };
 }

@@ -2,6 +2,7 @@ import type { AgentCommand, AgentReport } from '#core/agent-link.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import type { FetchContents } from './execution/session-folder.ts';
+import type { Uplink } from './uplink.ts';
 
 /** Runs sessions on this machine, keeps their results and unsent output until acknowledged. */
 export interface Execution {
@@ -15,6 +16,8 @@ export interface Execution {
   readonly running: number;
   /** Takes no new sessions; resolves when the last has ended. With `kill` it ends them now. */
   drain(kill: boolean): Promise<void>;
+  /** Removes what is kept of ended sessions; called before the agent exits. */
+  close(): void;
 }
 
 export type OpenExecution = (options: {
@@ -25,6 +28,8 @@ export type OpenExecution = (options: {
   report: (report: AgentReport) => void;
   /** Where sessions with files get them from. */
   fetchContents?: FetchContents;
+  /** Opens a call to the broker, for tunnels. */
+  duplex?: Uplink['duplex'];
   /** Default environment of every session; see `baseEnvironment`. */
   env?: Readonly<Record<string, string>>;
 }) => Promise<Execution>;

@@ -33,7 +33,7 @@ export function helloOf(self: Self, doing: Doing): MessageInitShape<typeof Agent
     musterHello: {
       version: self.version,
       labels: { ...self.labels },
-      capabilities: ['stdin', 'terminal', 'run_as', 'files'],
+      capabilities: ['stdin', 'terminal', 'run_as', 'files', 'tunnels'],
       executions: executions.map(({ session, attempt }) => ({ session, attempt })),
       draining: isDraining,
       ...(notice && { leaving: { why: notice.why, endsAtMs: BigInt(notice.endsAt) } }),

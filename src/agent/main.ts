@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { hostname, networkInterfaces } from 'node:os';
+import { resolve } from 'node:path';
 import type { AgentConfig } from '#config/agent-file.ts';
 import { type Clock, systemClock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
@@ -77,7 +78,9 @@ export async function runAgent(options: RunAgentOptions): Promise<AgentEnd> {
   );
   const pool = required(config.pool, 'pool', 'Give --pool, or set `pool` in the file.');
   const addresses = usableAddresses([where, ...(config.broker.otherAddresses ?? [])], options);
-  const { workDir, slots, labels, joinToken, leaseMs } = config;
+  const { slots, labels, joinToken, leaseMs } = config;
+  // Sessions start in another folder than the agent, where a relative path would mean another place.
+  const workDir = resolve(config.workDir);
   const name = agentName({ configured: config.name, given: options.givenName, hostname: hostname() }, random);
   log('info', 'agent starts', {
     agent: name,

@@ -58,6 +58,7 @@ export function openScene(options: { leaseMs?: number; addresses?: readonly stri
         handled.push(command);
         if (command.do === 'ack' && command.result) kept.splice(0);
       },
+      close() {},
       executions: () => [...kept],
       replay: () => {
         scene.replays += 1;
@@ -104,6 +105,9 @@ export function openScene(options: { leaseMs?: number; addresses?: readonly stri
   }
 
   const line: Line = {
+    duplex: () => {
+      throw new Fault('unsupported', 'This broker takes no tunnels.');
+    },
     open(_, __, events) {
       if (scene.callFault) throw scene.callFault;
       const call = open(events);

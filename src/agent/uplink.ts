@@ -5,7 +5,7 @@ import type { Log } from '#core/log.ts';
 import type { Random } from '#core/random.ts';
 import { type Ending, isFromServer, isRefusedByServer, nextAddressDelayMs, reconnectDelayMs } from './backoff.ts';
 import { type Connection, type ConnectionOptions, openConnection, type Welcome } from './connection.ts';
-import type { Line, LineOptions } from './dial.ts';
+import type { DuplexCall, Line, LineOptions } from './dial.ts';
 import type { VeldaTask } from './velda-peer.ts';
 
 export interface UplinkOptions {
@@ -40,6 +40,8 @@ export interface Uplink {
   leave(): Promise<void>;
   /** Another call to the broker; `unavailable` while we are not connected. */
   fetch(path: string, request: Uint8Array): AsyncIterable<Uint8Array>;
+  /** A call with messages both ways; `unavailable` while we are not connected. */
+  duplex(path: string, headers: Readonly<Record<string, string>>): DuplexCall;
 }
 
 const LEAVING_MS = 2_000;
@@ -144,6 +146,11 @@ export function openUplink(options: UplinkOptions): Uplink {
     options.failed(ending);
   }
 
+  function connected(): Connection {
+    if (accepted) return accepted;
+    throw new Fault('unavailable', 'The agent is not connected to the server.');
+  }
+
   void connect();
   return {
     report: (report) => accepted?.report(report),
@@ -151,10 +158,8 @@ export function openUplink(options: UplinkOptions): Uplink {
       return accepted !== undefined;
     },
     rejoin: () => void connect(),
-    fetch(path, request) {
-      if (accepted) return accepted.fetch(path, request);
-      throw new Fault('unavailable', 'The agent is not connected to the server.');
-    },
+    fetch: (path, request) => connected().fetch(path, request),
+    duplex: (path, headers) => connected().duplex(path, headers),
     async leave() {
       cancelRetry();
       const last = accepted;

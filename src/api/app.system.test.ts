@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { createSecureContext, TLSSocket } from 'node:tls';
 import { afterEach, describe, expect, it } from 'vitest';
-import { systemClock } from '#core/clock.ts';
 import { untilHolds } from '#core/testing/until.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { aSession, poolWithSecret, row } from './testing/rows.ts';
@@ -154,21 +153,17 @@ describe('over real sockets', () => {
     expect((await waiting).status).toBe(200);
   });
 
-  it('takes an end of a long answer where the token is revoked', async () => {
-    const {
-      address,
-      deps,
-      clock: _,
-    } = await served({
-      rows: [row('pools', gpu)],
-      over: { clock: { ...systemClock, alarm: (ms, ring) => systemClock.alarm(ms === 5_000 ? 50 : ms, ring) } },
-    });
+  it('ends followed output and changes as soon as their token is revoked', async () => {
+    const { address, deps } = await served({ rows: [row('pools', gpu), row('sessions', aSession('s1', gpu))] });
     const made = await deps.access.createToken({ name: 'x', use: { role: 'viewer' } }, { who: 't', from: 't' });
-    const changes = await fetch(`${address}/api/v1/changes`, { headers: { authorization: `Bearer ${made.text}` } });
+    const headers = { authorization: `Bearer ${made.text}` };
+    const changes = await fetch(`${address}/api/v1/changes`, { headers });
+    const output = await fetch(`${address}/api/v1/sessions/s1/output?follow=true`, { headers });
 
     await deps.access.revokeToken(made.token.id, { who: 't', from: 't' });
 
     expect(await changes.text()).toContain('event: hello');
+    expect(await output.text()).toBe('');
   });
 
   it('knows when it is spoken to over TLS', async () => {

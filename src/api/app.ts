@@ -3,7 +3,7 @@ import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify';
 import { openBurstQueue } from '#core/burst-queue.ts';
 import { Fault } from '#core/fault.ts';
 import { openJsonReader } from '../config/json-text.ts';
-import { acceptAttach } from './attach.ts';
+import { attachEndpoint } from './attach.ts';
 import { type ClientTimeouts, watchConnections } from './connections.ts';
 import type { ApiDeps } from './deps.ts';
 import { refuseRaw } from './graceful-close.ts';
@@ -13,6 +13,8 @@ import { openRequestGate } from './request-gate.ts';
 import { countRequests } from './requests-of-token.ts';
 import type { Route } from './route.ts';
 import { allRoutes, openHub } from './table.ts';
+import { tunnelEndpoints } from './tunnels.ts';
+import { acceptSockets } from './websockets.ts';
 
 const TIMEOUTS: ClientTimeouts = { headersMs: 10_000, requestMs: 60_000, idleMs: 75_000 };
 const BODY_LIMIT = 1024 * 1024;
@@ -83,7 +85,10 @@ export async function startApi(deps: ApiDeps, times: ClientTimeouts = TIMEOUTS):
   const hub = openHub(deps);
   const routes = allRoutes(deps, hub);
   register(app, routes, { deps, stopping: stopping.signal, json: openJsonReader(deps.clock), turn });
-  const detach = acceptAttach(server, { deps, gate, requests, stopping: stopping.signal });
+  const detach = acceptSockets(server, { deps, gate, requests, stopping: stopping.signal }, [
+    attachEndpoint(deps, stopping.signal),
+    ...tunnelEndpoints(deps, stopping.signal),
+  ]);
   await app.ready();
   return {
     server,

@@ -135,16 +135,36 @@ describe('attach', () => {
     }
   });
 
-  it('is closed within five seconds after its token was revoked', async () => {
-    const clock = new VirtualClock();
-    const world = await served({ rows, clock });
+  it('is closed as soon as its token was revoked', async () => {
+    const world = await served({ rows });
     const { closed } = await attached(world);
     const [token] = [...world.deps.store.view.tokens.all()].filter(({ name }) => name === 'operator');
     await world.deps.access.revokeToken(token?.id ?? '', { who: 'test', from: 'here' });
 
-    await clock.advance(5_000);
+    expect(await closed).toEqual({ code: 1008, reason: 'The token has expired or was revoked.' });
+  });
 
-    expect(await closed).toEqual({ code: 1008, reason: 'The token is no longer valid.' });
+  it('is closed when its token expires, and when its token loses the role', async () => {
+    const clock = new VirtualClock();
+    const world = await served({ rows, clock });
+    const { access, store } = world.deps;
+    const made = { name: 'x', use: { role: 'operator' } } as const;
+    const short = await access.createToken({ ...made, expiresAt: clock.now() + 12_000 }, { who: 't', from: 't' });
+    const lowered = await access.createToken(made, { who: 't', from: 't' });
+    const expiring = await attached(world, { headers: { authorization: `Bearer ${short.text}` } });
+    const losing = await attached(world, { headers: { authorization: `Bearer ${lowered.text}` } });
+
+    await clock.advance(11_000);
+    const before = [expiring.socket.readyState, losing.socket.readyState];
+    await store.commit([row('tokens', { ...lowered.token, use: { role: 'viewer' } })]);
+    await clock.advance(1_000);
+
+    expect(before).toEqual([WebSocket.OPEN, WebSocket.OPEN]);
+    expect(await expiring.closed).toEqual({ code: 1008, reason: 'The token has expired or was revoked.' });
+    expect(await losing.closed).toEqual({
+      code: 1008,
+      reason: 'This needs the role operator; the token now has viewer.',
+    });
   });
 
   it('is refused without a token, to a viewer, by another Host or origin, and where there is nothing', async () => {

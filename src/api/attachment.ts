@@ -1,11 +1,12 @@
-import { type RawData, WebSocket } from 'ws';
+import type { RawData, WebSocket } from 'ws';
 import { Fault } from '#core/fault.ts';
 import type { Session } from '#core/session.ts';
-import { type Caller, CHECK_TOKEN_EVERY_MS } from '../access/access.ts';
+import type { Caller } from '../access/access.ts';
 import { checked } from './checked.ts';
 import type { ApiDeps } from './deps.ts';
 import { encodeOutput, type openTurns } from './encoded-output.ts';
 import { shownSession } from './shown/session.ts';
+import { CLOSE, closeSocket } from './socket-close.ts';
 import { AttachIn, type AttachOut } from './wire/session.ts';
 
 export interface AttachWish {
@@ -22,10 +23,8 @@ interface Means {
   readonly turn: ReturnType<typeof openTurns>;
 }
 
+export const ATTACH_ROLE = 'operator';
 const PING_EVERY_MS = 20_000;
-// RFC 6455 §7.4.1 and §5.5: the reason has at most 123 bytes.
-const CLOSE = { done: 1000, stopping: 1001, refused: 1008, broken: 1011 } as const;
-const LONGEST_REASON = 120;
 
 const bytesOf = (data: RawData): Buffer =>
   Array.isArray(data) ? Buffer.concat(data) : Buffer.isBuffer(data) ? data : Buffer.from(data);
@@ -165,7 +164,9 @@ export function attachTo(socket: WebSocket, wish: AttachWish, means: Means): voi
   const over = new AbortController();
   let isAlive = true;
   let cancelPing = (): void => {};
-  let cancelLook = (): void => {};
+  const unwatch = deps.access.watchToken(wish.caller.token, ATTACH_ROLE, ({ message }) =>
+    finish(CLOSE.refused, message),
+  );
   const isTerminal = session.spec.terminal !== undefined;
   const turn = passInTurn(passOn, deps, (isFirst) => isTerminal || isFirst);
   const reading = readWhileRunning(socket, session.id, { ...deps, isHeld: turn.isHeld });
@@ -174,13 +175,12 @@ export function attachTo(socket: WebSocket, wish: AttachWish, means: Means): voi
     if (over.signal.aborted) return;
     over.abort();
     cancelPing();
-    cancelLook();
+    unwatch();
     turn.stop();
     reading.stop();
     stopping.removeEventListener('abort', stop);
     socket.resume();
-    if (socket.readyState === WebSocket.OPEN)
-      socket.close(code, Buffer.from(why).subarray(0, LONGEST_REASON).toString());
+    closeSocket(socket, code, why);
   }
 
   const stop = (): void => finish(CLOSE.stopping, 'The server is stopping.');
@@ -210,11 +210,6 @@ export function attachTo(socket: WebSocket, wish: AttachWish, means: Means): voi
     cancelPing = deps.clock.alarm(PING_EVERY_MS, ping);
   }
 
-  function look(): void {
-    if (!deps.access.stillHolds(wish.caller)) return finish(CLOSE.refused, 'The token is no longer valid.');
-    cancelLook = deps.clock.alarm(CHECK_TOKEN_EVERY_MS, look);
-  }
-
   socket.on('pong', () => {
     isAlive = true;
   });
@@ -223,7 +218,6 @@ export function attachTo(socket: WebSocket, wish: AttachWish, means: Means): voi
   socket.on('close', () => finish(CLOSE.done, ''));
   stopping.addEventListener('abort', stop, { once: true });
   cancelPing = deps.clock.alarm(PING_EVERY_MS, ping);
-  cancelLook = deps.clock.alarm(CHECK_TOKEN_EVERY_MS, look);
   show(socket, wish, means, over.signal).then(
     () => finish(CLOSE.done, 'The session has ended.'),
     (thrown) => finish(CLOSE.broken, deps.redactText(Fault.from(thrown).message)),

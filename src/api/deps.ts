@@ -51,7 +51,7 @@ export interface ApiDeps {
   >;
   readonly sessions: Pick<
     Sessions,
-    'submit' | 'kill' | 'refer' | 'ended' | 'output' | 'input' | 'inputWaitingBytes' | 'resize'
+    'submit' | 'kill' | 'refer' | 'ended' | 'output' | 'input' | 'inputWaitingBytes' | 'resize' | 'tunnel'
   >;
   readonly files: Pick<Files, 'missing' | 'put' | 'usage'>;
   /** Nouns that bring their own behaviour. */

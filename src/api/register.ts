@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Fault } from '#core/fault.ts';
-import { type Caller, CHECK_TOKEN_EVERY_MS } from '../access/access.ts';
+import type { Caller } from '../access/access.ts';
 import type { JsonReader } from '../config/json-text.ts';
 import { checked } from './checked.ts';
 import type { ApiDeps } from './deps.ts';
@@ -51,8 +51,6 @@ function badBody(cause: unknown): Fault {
   return httpFault(400, 'invalid', message, { at: 'body', cause, remedy });
 }
 
-const TOKEN_OVER = 'The token of this request has expired or was revoked meanwhile.';
-
 /** Says `close` when an answer was sent, or its caller is gone. */
 export interface Closing {
   once(event: 'close', closed: () => void): unknown;
@@ -64,21 +62,17 @@ interface Answered {
   readonly response: Closing;
 }
 
-/** Aborts when the client is gone, the server stops, or while a long answer goes on the token is revoked. */
+/** Aborts when the client is gone, the server stops, or the token of a long answer ends. */
 export function signalOf({ deps, stopping }: Registering, { route, caller, response }: Answered): AbortSignal {
   const gone = new AbortController();
-  let cancel = (): void => {};
+  let unwatch = (): void => {};
   const end = (why?: Fault): void => {
-    cancel();
+    unwatch();
     stopping.removeEventListener('abort', stop);
     gone.abort(why);
   };
   const stop = (): void => end();
-  const look = (): void => {
-    if (!deps.access.stillHolds(caller)) return end(new Fault('unauthenticated', TOKEN_OVER));
-    cancel = deps.clock.alarm(CHECK_TOKEN_EVERY_MS, look);
-  };
-  if (route.role !== 'anyone') cancel = deps.clock.alarm(CHECK_TOKEN_EVERY_MS, look);
+  if (route.role !== 'anyone') unwatch = deps.access.watchToken(caller.token, route.role, end);
   stopping.addEventListener('abort', stop, { once: true });
   response.once('close', stop);
   return gone.signal;

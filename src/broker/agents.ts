@@ -76,5 +76,9 @@ export function createAgentLink(): LateAgentLink {
     send: (agent, command) => attached?.send(agent, command) ?? false,
     waitingBytes: (agent) => attached?.waitingBytes?.(agent) ?? 0,
     dismiss: (agent, why) => attached?.dismiss(agent, why),
+    async openTunnel(request, signal) {
+      if (attached?.openTunnel) return attached.openTunnel(request, signal);
+      throw new Fault('unavailable', 'No agent is connected yet.');
+    },
   };
 }

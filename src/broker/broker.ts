@@ -16,6 +16,7 @@ import { type LaunchFault, poolCalls } from './pool-calls.ts';
 import { openRefusalLog } from './refusal-log.ts';
 import { sessionCalls } from './session-calls.ts';
 import { taskCalls } from './task-calls.ts';
+import { tunnelCalls } from './tunnel-calls.ts';
 import { createUnprovenCalls } from './unproven-calls.ts';
 import { createVeldaOutput } from './velda-output.ts';
 
@@ -119,10 +120,12 @@ export function startBroker(deps: BrokerDeps): Broker {
     log,
     later,
   };
+  const tunnels = tunnelCalls({ agents, view, clock }, stopping.signal);
   const methods: Record<string, RpcMethod> = {
     ...refusals(),
     ...sessionCalls(deps),
     ...fileCalls({ agents, view, files: deps.files }, stopping.signal),
+    ...tunnels.methods,
     ...taskCalls(deps, stopping.signal),
     ...poolCalls({ ...deps, launchFault: deps.launchFault ?? (() => undefined) }, stopping.signal),
     '/velda.BrokerService/AgentUpdate': agentUpdate(perAgent),
@@ -137,7 +140,8 @@ export function startBroker(deps: BrokerDeps): Broker {
     clock,
     log,
   });
-  deps.link.attach(agents);
+  const { send, waitingBytes, dismiss } = agents;
+  deps.link.attach({ send, dismiss, ...(waitingBytes && { waitingBytes }), openTunnel: tunnels.open });
   return {
     listener: grpc.listener,
     get connectedAgents() {

@@ -1,12 +1,12 @@
-import { hash, timingSafeEqual } from 'node:crypto';
 import { Fault } from '#core/fault.ts';
 import type { Files } from '#core/file.ts';
 import type { Store } from '#core/store.ts';
 import { type FetchFilesRequest, FetchFilesRequestSchema, FilePieceSchema } from '#wire/gen/velda/muster_pb.ts';
 import { decode, encode } from '#wire/messages.ts';
 import type { Agents } from './agents.ts';
+import { callingAgent } from './calling-agent.ts';
 import { sayTo } from './following.ts';
-import type { AnswerStream, RpcCaller, RpcMethod } from './method.ts';
+import type { AnswerStream, RpcMethod } from './method.ts';
 
 export interface FileCallDeps {
   readonly agents: Pick<Agents, 'get'>;
@@ -17,27 +17,6 @@ export interface FileCallDeps {
 // The numbers of as many files as a session may have, each counted as its bytes.
 const MOST_FIELDS = 1_000_000;
 const LONGEST_PIECE = 256 * 1024;
-
-const isSameKey = (a: string, b: string): boolean =>
-  timingSafeEqual(hash('sha256', a, 'buffer'), hash('sha256', b, 'buffer'));
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return '';
-  }
-}
-
-/** The connected agent that shows the key of its own stream; a session is sent only to such a stream. */
-function agentOf(caller: RpcCaller, { agents }: FileCallDeps): string {
-  const name = decoded(caller.header('x-muster-agent') ?? '');
-  const key = caller.header('x-muster-agent-key');
-  const own = agents.get(name)?.key;
-  if (key !== undefined && own !== undefined && isSameKey(key, own)) return name;
-  // Its stream may be reconnecting, so the call is repeated.
-  throw new Fault('unavailable', 'No agent with this name and key is connected.');
-}
 
 /** The manifest of a session that is placed there, with that attempt. */
 function manifestFor({ view }: FileCallDeps, agent: string, { session: id, attempt }: FetchFilesRequest): string {
@@ -99,7 +78,7 @@ export function fileCalls(deps: FileCallDeps, stopping: AbortSignal): Record<str
     '/velda.MusterFileService/FetchFiles': {
       type: 'serverStream',
       admit(caller) {
-        const agent = agentOf(caller, deps);
+        const agent = callingAgent(caller, deps.agents);
         return (call) => serve(agent, call);
       },
     },

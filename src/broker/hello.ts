@@ -92,6 +92,7 @@ export function readHello(
     slots: slotsOf(message),
     labels: labelsOf(muster?.labels ?? {}),
     ...(muster?.capabilities.includes('files') && { takesFiles: true }),
+    ...(muster?.capabilities.includes('tunnels') && { opensTunnels: true }),
     wire: muster ? 'muster' : 'velda',
     version: tame(muster?.version ?? '', LONGEST_ID),
     hostname: tame(identity.hostname, LONGEST_NAME),

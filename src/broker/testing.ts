@@ -55,6 +55,7 @@ function agentOf(hello: Hello, epoch: number, clock: Clock): Agent {
     hostname,
     address,
     connectedAt: clock.now(),
+    ...(hello.opensTunnels && { opensTunnels: true }),
   };
 }
 

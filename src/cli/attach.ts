@@ -2,11 +2,12 @@ import type { ReadStream } from 'node:tty';
 import WebSocket from 'ws';
 import { Fault } from '#core/fault.ts';
 import type { AttachIn, AttachOut, Session } from '../api/wire/session.ts';
-import { type Client, faultOfAnswer } from './client.ts';
+import type { Client } from './client.ts';
 import type { Cli } from './command.ts';
 import { isPast, type Position, START, sessionPath } from './follow.ts';
 import { writeThrough } from './output.ts';
 import { patiently } from './patience.ts';
+import { onRefusal, socketTo } from './socket.ts';
 import { isInteractive, sizeOf } from './terminal.ts';
 
 export interface Attaching {
@@ -34,11 +35,9 @@ async function waitForStart(cli: Cli, client: Client, id: string): Promise<void>
   }
 }
 
-function open({ place }: Client, id: string, { attempt, seq }: Position): WebSocket {
-  const url = new URL(`/api/v1${sessionPath(id)}/attach`, place.address);
-  url.protocol = url.protocol === 'https:' ? 'wss:' : 'ws:';
-  if (attempt > 0) url.search = new URLSearchParams({ attempt: `${attempt}`, after_seq: `${seq}` }).toString();
-  return new WebSocket(url, place.token ? { headers: { authorization: `Bearer ${place.token}` } } : {});
+function open(client: Client, id: string, { attempt, seq }: Position): WebSocket {
+  const query = attempt > 0 ? `?${new URLSearchParams({ attempt: `${attempt}`, after_seq: `${seq}` })}` : '';
+  return socketTo(client, `${sessionPath(id)}/attach${query}`);
 }
 
 // If a program sets up its terminal late, an earlier end of input is lost, and the program waits for ever.
@@ -104,15 +103,6 @@ function cutWhenSilent({ terminal }: Cli, socket: WebSocket): () => void {
     for (const sign of ['open', 'ping', 'message']) socket.off(sign, listen);
     cancel();
   };
-}
-
-/** The server refused the upgrade. */
-function onRefusal(socket: WebSocket, reject: (fault: Fault) => void): void {
-  socket.on('unexpected-response', (_request, reply) => {
-    const parts: Buffer[] = [];
-    reply.on('data', (part: Buffer) => parts.push(part));
-    reply.on('end', () => reject(faultOfAnswer(reply.statusCode ?? 500, Buffer.concat(parts).toString())));
-  });
 }
 
 interface Wiring {

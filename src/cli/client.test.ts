@@ -92,18 +92,16 @@ describe('the client', () => {
     },
   );
 
-  it('names the variable, the data directory and the command where it has no token', async () => {
+  it('says where it looked for a token, and how to log in, where it has none', async () => {
     const scene = openScene(() => refusal(401, { kind: 'unauthenticated', detail: 'Send Authorization: Bearer.' }));
-    const place = { address: 'http://server', token: undefined, why: 'given', lookedIn: '/srv/data' };
+    const place = { address: 'http://server', token: undefined, why: 'given', whyNoToken: 'None here.' };
 
     const fault = await faultOf(openClient(place, scene.cli.fetch).call('/pools'));
 
     expect(fault.kind).toBe('unauthenticated');
-    expect(fault.message).toBe(
-      'The server at http://server needs a token. There is none in MUSTER_TOKEN, and none in the data directory /srv/data.',
-    );
+    expect(fault.message).toBe('The server at http://server needs a token. None here.');
     expect(fault.remedy).toContain('muster token create');
-    expect(fault.remedy).toContain('muster context add');
+    expect(fault.remedy).toContain('muster context add NAME http://server --token-file FILE');
     expect(fault.message + fault.remedy).not.toContain('Bearer');
   });
 

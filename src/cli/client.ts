@@ -13,8 +13,8 @@ export interface Endpoint {
   readonly why: string;
   /** The pool of the context, for sessions that name none. */
   readonly pool?: string | undefined;
-  /** The data directory in which a token was looked for. */
-  readonly lookedIn?: string | undefined;
+  /** Where a token was looked for, as a sentence. */
+  readonly whyNoToken?: string | undefined;
 }
 
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>;
@@ -126,13 +126,12 @@ const needsTls = (place: Endpoint, cause: unknown): Fault =>
     remedy: `Write ${tlsAddress(place)}.`,
   });
 
-function withoutToken({ address, lookedIn }: Endpoint): Fault {
-  const where =
-    lookedIn === undefined ? '' : ` There is none in MUSTER_TOKEN, and none in the data directory ${lookedIn}.`;
-  return new Fault('unauthenticated', `The server at ${address} needs a token.${where}`, {
+function withoutToken({ address, whyNoToken }: Endpoint): Fault {
+  const why = whyNoToken === undefined ? '' : ` ${whyNoToken}`;
+  return new Fault('unauthenticated', `The server at ${address} needs a token.${why}`, {
     remedy:
       'Create one where the server runs with `muster token create --role operator`, then set MUSTER_TOKEN to it, ' +
-      'or keep it with `muster context add NAME URL --token-file FILE`.',
+      `or log in with \`muster context add NAME ${address} --token-file FILE\`.`,
   });
 }
 

@@ -21,6 +21,10 @@ export interface Cli {
   readonly contextsFile: string;
   /** This machine, and the folder that this command runs in; undefined where either is unknown. */
   readonly place: () => { readonly machine_id: string; readonly folder: string } | undefined;
+  /** Differs for every machine, and after each of its starts. */
+  readonly bootId?: () => string;
+  /** The program of this machine that listens on a port, where this user may see it. */
+  readonly listenerOf?: (port: number) => { readonly pid: number; readonly program: string } | undefined;
   /** Called at each Ctrl-C instead of ending the command; the returned function ends that. */
   onInterrupt(interrupted: () => void): () => void;
   /** Sets the exit code of the process; default 0. */
@@ -45,6 +49,8 @@ export interface Local {
   /** Answers its exit code. */
   agent(options: { pool?: string; config?: string }): Promise<number>;
   checkConfig(file: string): Promise<{ readonly problems: readonly Fault[]; readonly warnings: readonly string[] }>;
+  /** The JSON schema of a server's file or of a pool document, with the kinds of this version. */
+  configSchema(file: 'server' | 'pool'): Promise<string>;
   restore(file: string, store: string): Promise<void>;
   /** The simulated clouds that there are. */
   readonly simulations: readonly Pick<ListedSimulation, 'id' | 'summary'>[];

@@ -7,6 +7,8 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandFile>>> = {
   shell: () => import('./run.ts'),
   logs: () => import('./session.ts'),
   ps: () => import('./session.ts'),
+  cp: () => import('./cp.ts'),
+  'port-forward': () => import('./port-forward.ts'),
   pool: () => import('./pool.ts'),
   plan: () => import('./plan.ts'),
   session: () => import('./session.ts'),

@@ -1,7 +1,8 @@
 import { styleText } from 'node:util';
-import { Command } from 'commander';
+import { Argument, Command } from 'commander';
 import { FAULTS } from '#core/fault.ts';
 import type { Cli, CliCommand, Local } from './command.ts';
+import { withExamples } from './example.ts';
 import { print } from './terminal.ts';
 
 function configCommand(cli: Cli, local: Local): Command {
@@ -21,7 +22,22 @@ function configCommand(cli: Cli, local: Local): Command {
         print(cli.terminal, `${file} is valid.`);
       }),
   );
-  return config;
+
+  const schema = new Command('schema')
+    .description('print the JSON schema of a file, with which editors check it')
+    .addArgument(
+      new Argument('[file]', 'the configuration of a server, or a pool document')
+        .choices(['server', 'pool'])
+        .default('server'),
+    )
+    .action(async (file: 'server' | 'pool') => {
+      cli.terminal.output.write(await local.configSchema(file));
+    });
+  withExamples(schema, [
+    ['muster config schema > muster.schema.json', "for the server's file"],
+    ['muster config schema pool > pool.schema.json', 'for pool documents'],
+  ]);
+  return config.addCommand(schema);
 }
 
 export const commands: readonly CliCommand[] = [{ name: 'config', order: 150, make: configCommand }];

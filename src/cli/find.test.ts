@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { AUTHORITY_FILE, findServer, SERVER_FILE, TOKEN_FILE } from './find.ts';
+import { ADDRESSES_FOLDER, AUTHORITY_FILE, findServer, SERVER_FILE, TOKEN_FILE } from './find.ts';
 
 let dataDir: string;
 
@@ -10,6 +10,12 @@ beforeEach(() => {
   dataDir = mkdtempSync(join(tmpdir(), 'muster-find-'));
 });
 afterEach(() => rmSync(dataDir, { recursive: true }));
+
+/** What a server or a standby of that data directory leaves. */
+function serves(listening: string, ...http: string[]): void {
+  mkdirSync(join(dataDir, ADDRESSES_FOLDER), { recursive: true });
+  writeFileSync(join(dataDir, ADDRESSES_FOLDER, `${listening}.json`), JSON.stringify({ http }));
+}
 
 const nothing = { address: undefined, token: undefined };
 
@@ -62,8 +68,10 @@ test('an address that is none is refused, with where it came from', () => {
 test('a token that the server leaves only now is found when asked for again; one that was named stays', () => {
   const found = findServer({}, { ...nothing, dataDir });
   writeFileSync(join(dataDir, TOKEN_FILE), 'left late\n');
+  const ofNobody = found.tokenAgain?.();
+  serves('127.0.0.1:8081', 'http://127.0.0.1:8081');
 
-  expect([found.token, found.tokenAgain?.()]).toEqual([undefined, 'left late']);
+  expect([found.token, ofNobody, found.tokenAgain?.()]).toEqual([undefined, undefined, 'left late']);
   expect(findServer({ token: 'asked' }, { ...nothing, dataDir }).tokenAgain).toBeUndefined();
 });
 
@@ -93,4 +101,60 @@ test('a data directory whose server has ended is not taken for that of another',
   expect(() => ask({})).toThrow(expect.objectContaining({ kind: 'unavailable' }));
   expect(ask({ address: 'http://other' }).address).toBe('http://other');
   expect(ask({ token: 'mine' }).address).toBe('http://127.0.0.1:8081');
+});
+
+test.each([
+  ['http://evil.example', 'another machine'],
+  ['http://127.0.0.1:8082', 'another port of this machine'],
+  ['http://127.0.0.2:8081', 'another address of this machine'],
+  ['https://127.0.0.1:8081', 'another scheme'],
+  ['http://user@127.0.0.1:8082', 'another port, with a user name in front'],
+])('the token of a data directory does not go to %s: %s', (address) => {
+  writeFileSync(join(dataDir, TOKEN_FILE), 'secret');
+  writeFileSync(join(dataDir, SERVER_FILE), '{"http":"http://127.0.0.1:8081"}');
+  serves('127.0.0.1:8081', 'http://127.0.0.1:8081');
+  const ask = (options: { address?: string }, around: { address?: string }) =>
+    findServer(options, { ...nothing, ...around, dataDir });
+
+  for (const found of [ask({ address }, {}), ask({}, { address })]) {
+    expect([found.token, found.tokenAgain?.()]).toEqual([undefined, undefined]);
+    expect(found.whyNoToken).toBe(
+      `MUSTER_TOKEN is not set, and the token in the data directory ${dataDir} is only for the server of that directory.`,
+    );
+  }
+});
+
+test('the token of a data directory goes to each replica that uses it, however its address is written', () => {
+  writeFileSync(join(dataDir, TOKEN_FILE), 'secret');
+  serves('127.0.0.1:8081', 'http://127.0.0.1:8081', 'https://muster.lab');
+  serves('0.0.0.0:9081', 'https://10.0.0.7:9081', 'https://[::1]:9081');
+  const asked = (address: string) => {
+    const found = findServer({ address }, { ...nothing, dataDir });
+    return [found.address, found.token];
+  };
+
+  expect(asked('127.0.0.1:8081')).toEqual(['http://127.0.0.1:8081', 'secret']);
+  expect(asked('HTTPS://Muster.Lab:443/')).toEqual(['https://muster.lab', 'secret']);
+  expect(asked('https://10.0.0.7:9081')).toEqual(['https://10.0.0.7:9081', 'secret']);
+  expect(asked('http://10.0.0.7:9081')).toEqual(['http://10.0.0.7:9081', undefined]);
+});
+
+test('`localhost` is called by the number at which the server listens: the name may lead to another program', () => {
+  writeFileSync(join(dataDir, TOKEN_FILE), 'secret');
+  serves('127.0.0.1:8081', 'http://127.0.0.1:8081');
+  serves('[::1]:9081', 'http://[::1]:9081');
+  const asked = (address: string) => {
+    const found = findServer({ address }, { ...nothing, dataDir });
+    return [found.address, found.token];
+  };
+
+  expect(asked('localhost:8081')).toEqual(['http://127.0.0.1:8081', 'secret']);
+  expect(asked('http://localhost:9081')).toEqual(['http://[::1]:9081', 'secret']);
+  expect(asked('http://localhost:7081')).toEqual(['http://localhost:7081', undefined]);
+});
+
+test('without any token it says where it looked', () => {
+  expect(findServer({}, { ...nothing, dataDir }).whyNoToken).toBe(
+    `MUSTER_TOKEN is not set, and there is none in the data directory ${dataDir}.`,
+  );
 });

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Fault } from '#core/fault.ts';
 import type { Endpoint } from './client.ts';
@@ -20,6 +20,8 @@ export interface Surroundings {
 export const SERVER_FILE = 'server.json';
 export const TOKEN_FILE = 'admin.token';
 export const AUTHORITY_FILE = 'ca.pem';
+/** One file for each replica that uses the directory: what clients may call it by. */
+export const ADDRESSES_FOLDER = 'addresses';
 
 const DEFAULT_ADDRESS = 'http://127.0.0.1:8081';
 
@@ -31,13 +33,39 @@ function readIfThere(file: string): string | undefined {
   }
 }
 
-function addressLeftIn(dataDir: string): string | undefined {
+function leftIn(file: string): { http?: unknown } {
   try {
-    const left = JSON.parse(readIfThere(join(dataDir, SERVER_FILE)) ?? '{}') as { http?: string };
-    return left.http;
+    return (JSON.parse(readIfThere(file) ?? '{}') as { http?: unknown } | null) ?? {};
   } catch {
-    return undefined;
+    return {};
   }
+}
+
+function addressLeftIn(dataDir: string): string | undefined {
+  const { http } = leftIn(join(dataDir, SERVER_FILE));
+  return typeof http === 'string' ? http : undefined;
+}
+
+function recordsIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).map((name) => join(folder, name));
+  } catch {
+    return [];
+  }
+}
+
+/** Scheme, host and port of the servers of a data directory: the only places for its token. */
+function ownOrigins(dataDir: string): ReadonlySet<string> {
+  const written = recordsIn(join(dataDir, ADDRESSES_FOLDER)).flatMap((file) => leftIn(file).http ?? []);
+  const all = [addressLeftIn(dataDir), ...written].map((origin) => URL.parse(String(origin))?.origin);
+  return new Set(all.filter((origin) => origin !== undefined));
+}
+
+/** The own server that an address means. `localhost` may lead to another program than the address that it is a name of. */
+function ownOrigin(asked: string, dataDir: string): string | undefined {
+  const own = ownOrigins(dataDir);
+  const numbers = ['127.0.0.1', '[::1]'].map((host) => asked.replace('//localhost', `//${host}`));
+  return [asked, ...numbers].find((origin) => own.has(origin));
 }
 
 const withScheme = (address: string): string =>
@@ -88,14 +116,24 @@ function mustRun({ dataDir }: Surroundings): void {
   });
 }
 
-type Credentials = Pick<Endpoint, 'token' | 'tokenAgain' | 'lookedIn'>;
+type Credentials = Pick<Endpoint, 'token' | 'tokenAgain' | 'whyNoToken'>;
 
-/** `context` is given only where the address is its own: its token goes nowhere else, and no other goes there. */
-function credentialsFor(named: string | undefined, around: Surroundings, context?: NamedServer): Credentials {
+/** A token goes only where it is for: that of a context to its address, that of a data directory to its own servers. */
+function credentialsFor(
+  origin: string,
+  { named, context, dataDir }: { named: string | undefined; context: NamedServer | undefined; dataDir: string },
+): Credentials {
   if (named !== undefined) return { token: tokenIn(named) };
-  if (context) return { token: context.token };
-  const tokenAgain = (): string | undefined => readIfThere(join(around.dataDir, TOKEN_FILE));
-  return { token: tokenAgain(), tokenAgain, lookedIn: resolve(around.dataDir) };
+  const unset = 'MUSTER_TOKEN is not set, and';
+  if (context) return { token: context.token, whyNoToken: `${unset} the context ${context.name} has none.` };
+  const file = join(dataDir, TOKEN_FILE);
+  const isOwn = (): boolean => ownOrigin(origin, dataDir) !== undefined;
+  const tokenAgain = (): string | undefined => (isOwn() ? readIfThere(file) : undefined);
+  const folder = `the data directory ${resolve(dataDir)}`;
+  const whyNoToken = existsSync(file)
+    ? `${unset} the token in ${folder} is only for the server of that directory.`
+    : `${unset} there is none in ${folder}.`;
+  return { token: tokenAgain(), tokenAgain, whyNoToken };
 }
 
 /** Precedence: option, environment, current context, file of a running server, default. */
@@ -111,11 +149,13 @@ export function findServer(options: Asked, around: Surroundings): Endpoint {
   ];
   if (named === undefined && (options.address ?? around.address ?? context) === undefined) mustRun(around);
   const [address, why] = known.find(([found]) => found !== undefined) as readonly [string, string];
-  const own = serverOrigin(address, why) === context?.address ? context : undefined;
+  const origin = serverOrigin(address, why);
+  const own = origin === context?.address ? context : undefined;
+  const meant = named === undefined && !own ? ownOrigin(origin, around.dataDir) : undefined;
   const caFile = options.ca ?? around.ca;
   return {
-    ...credentialsFor(named, around, own),
-    address: withScheme(address),
+    ...credentialsFor(origin, { named, context: own, dataDir: around.dataDir }),
+    address: meant ?? withScheme(address),
     ca: caFile === undefined ? (own?.ca ?? readIfThere(join(around.dataDir, AUTHORITY_FILE))) : authorityIn(caFile),
     pool: own?.pool,
     why,

@@ -27,6 +27,7 @@ function openKubeScene(answers: Partial<KubeLocal> = {}) {
     server: unused,
     agent: unused,
     checkConfig: unused,
+    configSchema: unused,
     restore: unused,
     simulations: [],
     simCloud: unused,

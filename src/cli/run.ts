@@ -56,11 +56,12 @@ async function run(cli: Cli, client: Client, request: SessionIn, options: RunOpt
       remedy: 'Leave out --count and --detach.',
     });
   }
-  const files = options.sync === undefined ? {} : { files: await sendFolder(cli, client, options) };
-  const requests = Array.from({ length: count }, (_, index) =>
-    options.count === undefined ? { ...request, ...files } : { ...request, ...files, index, count },
-  );
-  const sessions = await submit(cli, client, requests);
+  const sessions = await submit(cli, client, async () => {
+    const files = options.sync === undefined ? {} : { files: await sendFolder(cli, client, options) };
+    return Array.from({ length: count }, (_, index) =>
+      options.count === undefined ? { ...request, ...files } : { ...request, ...files, index, count },
+    );
+  });
   if (options.detach) return print(cli.terminal, sessions.map(({ id }) => id).join('\n'));
   const [only] = sessions;
   if (isAttached && only) return runAttached(cli, client, only);

@@ -13,6 +13,7 @@ function openSim() {
     server: unused,
     agent: unused,
     checkConfig: unused,
+    configSchema: unused,
     restore: unused,
     kube: { crd: unused, rbac: unused, install: unused, release: unused },
     simulations: [

@@ -32,13 +32,37 @@ async function send(cli: Cli, client: Client, { body, isLater }: Batch): Promise
   }
 }
 
+/** Whether the server has deleted files since it was asked which of them it lacks. */
+const areFilesGone = ({ kind, at }: Fault): boolean => kind === 'conflict' && at === 'files';
+
+/**
+ * Sends the first batch. `prepare` uploads the files of its sessions; where others have displaced them by now, it does so
+ * once more.
+ */
+async function sendFirst(cli: Cli, client: Client, prepare: Prepare) {
+  for (let isAgain = false; ; isAgain = true) {
+    const requests = await prepare();
+    try {
+      const made = await send(cli, client, { body: requests.slice(0, MOST_IN_ONE_REQUEST), isLater: false });
+      return { requests, made };
+    } catch (thrown) {
+      if (isAgain || !areFilesGone(Fault.from(thrown))) throw thrown;
+      remark(cli.terminal, 'the server has deleted files of this session to make room; sending them again');
+    }
+  }
+}
+
+export type Prepare = () => Promise<readonly SessionIn[]>;
+
 /** Submits sessions in order. If that fails midway, it ends the accepted ones, because the caller does not know their ids. */
-export async function submit(cli: Cli, client: Client, requests: readonly SessionIn[]): Promise<readonly Session[]> {
-  const made: Session[] = [];
+export async function submit(cli: Cli, client: Client, prepare: Prepare): Promise<readonly Session[]> {
+  const first = await sendFirst(cli, client, prepare);
+  const { requests } = first;
+  const made = [...first.made];
   try {
-    for (let at = 0; at < requests.length && (at === 0 || !cli.signal.aborted); at += MOST_IN_ONE_REQUEST) {
+    for (let at = MOST_IN_ONE_REQUEST; at < requests.length && !cli.signal.aborted; at += MOST_IN_ONE_REQUEST) {
       const body = requests.slice(at, at + MOST_IN_ONE_REQUEST);
-      made.push(...(await send(cli, client, { body, isLater: at > 0 })));
+      made.push(...(await send(cli, client, { body, isLater: true })));
     }
     for (const why of new Set(made.map((session) => session.why))) if (why) remark(cli.terminal, oneLine(why));
     return made;

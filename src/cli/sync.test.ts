@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Asked, ended, openScene, pieces, raw, refusal } from './testing.ts';
 
 let folder: string;
@@ -75,6 +75,52 @@ it('over the limits of the server nothing is sent, and the largest entries are n
   expect(scene.errors()).toContain('has 2 files with 6 B; at most 10 files with 5 B can be sent.');
   expect(scene.errors()).toContain('a: 3 B in 1 files');
   expect(scene.asked.map(({ path }) => path)).toEqual(['/files']);
+});
+
+describe('files that the server deletes between their upload and the session', () => {
+  const gone = { kind: 'conflict', at: 'files', detail: 'The file is no longer kept.' };
+  const isSubmit = ({ method, path }: Asked): boolean => method === 'POST' && path === '/sessions';
+
+  it('are sent again once, and the session is started', async () => {
+    const { kept, answer } = aServer();
+    let refused = 0;
+    const scene = openScene((asked) => {
+      if (!isSubmit(asked) || refused > 0) return answer(asked);
+      refused += 1;
+      kept.delete(sha('two'));
+      return refusal(409, gone);
+    });
+
+    expect(await scene.muster('run', '--sync', folder, '--', 'true'), scene.errors()).toBe(0);
+
+    const puts = scene.asked.filter(({ method }) => method === 'PUT').map(({ path }) => path);
+    expect(puts.filter((path) => path === `/files/${sha('two')}`)).toHaveLength(2);
+    expect(puts).toHaveLength(4);
+    expect(scene.asked.filter(isSubmit)).toHaveLength(2);
+    expect(scene.errors()).toBe(
+      'muster: the server has deleted files of this session to make room; sending them again\n',
+    );
+  });
+
+  it('are not sent a third time: the command fails with the words of the server', async () => {
+    const { answer } = aServer();
+    const scene = openScene((asked) => (isSubmit(asked) ? refusal(409, gone) : answer(asked)));
+
+    expect(await scene.muster('run', '--sync', folder, '--', 'true')).toBe(5);
+
+    expect(scene.asked.filter(isSubmit)).toHaveLength(2);
+    expect(scene.errors()).toContain('The file is no longer kept.');
+  });
+
+  it('are not sent again for another conflict, such as a name that is taken', async () => {
+    const { answer } = aServer();
+    const taken = { kind: 'conflict', at: 'name', detail: 'The name is taken.' };
+    const scene = openScene((asked) => (isSubmit(asked) ? refusal(409, taken) : answer(asked)));
+
+    expect(await scene.muster('run', '--sync', folder, '--', 'true')).toBe(5);
+
+    expect(scene.asked.filter(isSubmit)).toHaveLength(1);
+  });
 });
 
 it('a file that changes while it is sent is named, and no session is started', async () => {

@@ -120,6 +120,7 @@ const nothingLocal: Local = {
   server: async () => {},
   agent: async () => 0,
   checkConfig: async () => ({ problems: [], warnings: [] }),
+  configSchema: async (file) => `{"title":"${file}"}\n`,
   restore: async () => {},
   simulations: [{ id: 'aws', summary: 'EC2' }],
   simCloud: async () => {},

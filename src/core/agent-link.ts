@@ -1,4 +1,5 @@
 import type { SessionSpec } from './session.ts';
+import type { OpenTunnel, TunnelEnd } from './tunnel.ts';
 
 /** A command to an agent; the broker translates it into the agent's protocol. */
 export type AgentCommand =
@@ -14,6 +15,16 @@ export type AgentCommand =
       readonly seq: number;
       readonly result: boolean;
     }
+  /** Open a call of its own that shows this id. */
+  | {
+      readonly do: 'open tunnel';
+      readonly session: string;
+      readonly attempt: number;
+      readonly id: string;
+      readonly to: TunnelEnd;
+    }
+  /** The other end of that tunnel is gone. */
+  | { readonly do: 'close tunnel'; readonly session: string; readonly id: string }
   /** Take nothing new; with `stop`, exit when idle. */
   | { readonly do: 'drain'; readonly stop: boolean };
 
@@ -60,6 +71,8 @@ export interface Hello {
   readonly labels: Readonly<Record<string, string>>;
   /** It can make the folder of a session from files of the server. */
   readonly takesFiles?: true | undefined;
+  /** It can open tunnels for copies and forwarded ports. */
+  readonly opensTunnels?: true | undefined;
   readonly wire: 'muster' | 'velda';
   readonly version: string;
   readonly hostname: string;
@@ -87,6 +100,7 @@ export interface AgentLink {
   send(agent: string, command: AgentCommand): boolean;
   /** Bytes that are still being sent: senders of large data wait while there are many. */
   waitingBytes?(agent: string): number;
+  readonly openTunnel?: OpenTunnel;
   /** Closes the connection of an agent that must not stay. */
   dismiss(agent: string, why: string): void;
 }

@@ -76,6 +76,8 @@ export interface Agent extends Row {
   readonly labels: Readonly<Record<string, string>>;
   /** It can make the folder of a session; others get no session with files. */
   readonly takesFiles?: true | undefined;
+  /** It can open tunnels for copies and forwarded ports. */
+  readonly opensTunnels?: true | undefined;
   /** `velda` agents know nothing of our own fields. */
   readonly wire: 'muster' | 'velda';
   readonly version: string;

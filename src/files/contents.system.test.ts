@@ -6,7 +6,7 @@ import { openHeld, scratchFolder } from '#store/testing/databases.ts';
 import { sharedPostgres } from '#store/testing/postgres.ts';
 import type { FileContents } from './contents.ts';
 import { openContents } from './open-contents.ts';
-import { filesWorld, hashesIn, piecesOf, sha, textOf } from './testing.ts';
+import { hashesIn, piecesOf, sha, textOf } from './testing.ts';
 
 const PLACES = ['SQLite: a directory', 'PostgreSQL: pieces in a table'] as const;
 // Pieces of 256 KB: none, less than one, exactly one, exactly two, more than two.
@@ -83,62 +83,6 @@ describe.each(PLACES)('%s', (place) => {
     await expect(textOf(contents.read(sha('hello')))).rejects.toMatchObject({ kind: 'missing' });
     expect(await hashesIn(contents)).toEqual([]);
   });
-
-  test.each(['in the middle of the bytes', 'before the file has its name', 'before its row is durable', 'never'])(
-    'a server that is killed %s leaves no half file',
-    async (when) => {
-      const { promise: never, reject: end } = Promise.withResolvers<never>();
-      never.catch(() => {});
-      const inner = await open();
-      const dying: FileContents = {
-        ...inner,
-        async receive(content, expected) {
-          async function* cut() {
-            for await (const piece of content) {
-              yield piece;
-              if (when === 'in the middle of the bytes') await never;
-            }
-          }
-          const received = await inner.receive(cut(), expected);
-          return {
-            ...received,
-            async keep() {
-              if (when === 'before the file has its name') await never;
-              await received.keep();
-              if (when === 'before its row is durable') await never;
-            },
-          };
-        },
-      };
-      const first = await filesWorld({ contents: dying });
-      const put = first.files.put(sha('hello world'), piecesOf('hello', ' world'), 't1');
-      put.catch(() => {});
-      const isDone = await Promise.race([put.then(() => true), settled(inner, when)]);
-      expect(isDone).toBe(when === 'never');
-
-      const next = await filesWorld({ disk: first.disk, contents: await open() });
-
-      const missing = next.files.missing([sha('hello world')], 't1');
-      expect(missing).toHaveLength(when === 'never' ? 0 : 1);
-      expect(await hashesIn(next.contents)).toHaveLength(when === 'never' ? 1 : 0);
-      expect(await readdir(join(folder.path, 'files', 'incoming'))).toEqual([]);
-      await next.files.put(sha('hello world'), piecesOf('hello world'), 't1');
-      expect(await textOf(next.files.read(sha('hello world')))).toBe('hello world');
-      // Only now: what a killed process would not do comes after all that was looked at.
-      end(new Error('killed'));
-      await put.catch(() => {});
-    },
-  );
-
-  /** Resolves when the upload has come as far as it will. */
-  async function settled(contents: FileContents, when: string): Promise<boolean> {
-    if (when === 'never') return new Promise(() => {});
-    for (;;) {
-      const isKept = (await hashesIn(contents)).length === 1;
-      const hasBegun = (await readdir(join(folder.path, 'files', 'incoming'))).length === 1;
-      if (when === 'before its row is durable' ? isKept : hasBegun) return false;
-    }
-  }
 });
 
 test('PostgreSQL: a former holder cannot delete what its successor keeps', async () => {

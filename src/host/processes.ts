@@ -11,6 +11,7 @@ export interface ProcessMark {
 
 interface Stat {
   readonly state: string;
+  readonly parent: number;
   readonly group: number;
   readonly session: number;
   readonly startTicks: string;
@@ -21,7 +22,8 @@ function parseStat(text: string): Stat | undefined {
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   const startTicks = fields[19];
   if (startTicks === undefined) return undefined;
-  return { state: fields[0] as string, group: Number(fields[2]), session: Number(fields[3]), startTicks };
+  const parent = Number(fields[1]);
+  return { state: fields[0] as string, parent, group: Number(fields[2]), session: Number(fields[3]), startTicks };
 }
 
 function readStat(pid: number): Stat | undefined {
@@ -99,6 +101,7 @@ export function ownerOf(pid: number): number | undefined {
 
 interface Entry {
   readonly pid: number;
+  readonly parent: number;
   readonly group: number;
   readonly session: number;
 }
@@ -109,17 +112,24 @@ function processTable(): Entry[] {
     const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
     return pids.map(Number).flatMap((pid) => {
       const stat = readStat(pid);
-      return stat && !'ZX'.includes(stat.state) ? [{ pid, group: stat.group, session: stat.session }] : [];
+      return stat && !'ZX'.includes(stat.state)
+        ? [{ pid, parent: stat.parent, group: stat.group, session: stat.session }]
+        : [];
     });
   }
   // Sessions have no portable name in ps; their first group is what can be found.
-  const rows = ask('pid=,pgid=,stat=')
+  const rows = ask('pid=,ppid=,pgid=,stat=')
     .trim()
     .split('\n')
     .map((line) => line.trim().split(/\s+/));
   return rows
-    .filter(([, , state]) => state !== undefined && !state.startsWith('Z'))
-    .map(([pid, group]) => ({ pid: Number(pid), group: Number(group), session: Number(group) }));
+    .filter(([, , , state]) => state !== undefined && !state.startsWith('Z'))
+    .map(([pid, parent, group]) => ({
+      pid: Number(pid),
+      parent: Number(parent),
+      group: Number(group),
+      session: Number(group),
+    }));
 }
 
 /** The living processes of a process group, or of a session in the sense of setsid(2). */
@@ -138,6 +148,25 @@ export function ledBy(leaders: readonly ProcessMark[]): number[] {
   return processTable()
     .filter(({ group, session }) => numbers.has(group) || numbers.has(session))
     .map(({ pid }) => pid);
+}
+
+/** These processes and all that descend from them, as far as each parent in between still lives. */
+export function withDescendants(pids: readonly number[]): number[] {
+  if (!hasProc) return [...pids];
+  const children = new Map<number, number[]>();
+  for (const { pid, parent } of processTable()) {
+    const siblings = children.get(parent);
+    if (siblings) siblings.push(pid);
+    else children.set(parent, [pid]);
+  }
+  const found = new Set<number>();
+  const left = [...pids];
+  for (let pid = left.pop(); pid !== undefined; pid = left.pop()) {
+    if (found.has(pid)) continue;
+    found.add(pid);
+    left.push(...(children.get(pid) ?? []));
+  }
+  return [...found];
 }
 
 /** False where no process receives it. A negative number means a whole group. */

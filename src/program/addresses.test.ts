@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { ServerConfig } from '#config/server-file.ts';
-import { brokerAddresses, needsTls } from './addresses.ts';
+import { brokerAddresses, clientOrigins, needsTls, ownAddresses } from './addresses.ts';
 
 const addressesOf = (broker: Partial<ServerConfig['broker']>) =>
   brokerAddresses({ broker: { addresses: [], publicAddress: [], ...broker } } as unknown as ServerConfig, {
@@ -33,4 +33,22 @@ it.each([
   ['', true],
 ])('listening on "%s" needs TLS: %s', (host, isNeeded) => {
   expect(needsTls({ host, port: 1 })).toBe(isNeeded);
+});
+
+const originsAt = (host: string, access: Partial<ServerConfig['access']> = {}) =>
+  clientOrigins({ access: { allowedHosts: [], ...access } } as unknown as ServerConfig, { host, port: 8081 });
+
+it('on loopback clients call the server by the address at which it listens, and by its public URL', () => {
+  expect(originsAt('127.0.0.1', { allowedHosts: ['muster.lab'] })).toEqual(['http://127.0.0.1:8081']);
+  expect(originsAt('::1', { publicUrl: 'https://muster.lab/x' })).toEqual(['http://[::1]:8081', 'https://muster.lab']);
+});
+
+it('on every interface clients call the server by each address of the machine and each name of its certificate', () => {
+  const found = originsAt('', { allowedHosts: ['muster.lab'] });
+
+  expect(found).toEqual(
+    expect.arrayContaining(['https://muster.lab:8081', 'https://127.0.0.1:8081', 'https://[::1]:8081']),
+  );
+  for (const address of ownAddresses()) expect(found.join(' ')).toContain(address);
+  expect(found.every((origin) => origin.startsWith('https://'))).toBe(true);
 });

@@ -43,3 +43,14 @@ export function serverNames(config: ServerConfig, listening: readonly Address[])
   const outside = publicUrl === undefined ? [] : [new URL(publicUrl).hostname];
   return [...new Set([...named, ...others, ...outside, ...allowedHosts, 'localhost', '127.0.0.1', '::1'])];
 }
+
+/** Scheme, host and port of all that clients of this server may call it by: the only places for the token that it leaves on disk. */
+export function clientOrigins(config: ServerConfig, http: Address): string[] {
+  const { publicUrl } = config.access;
+  const scheme = needsTls(http) ? 'https' : 'http';
+  // Without TLS nothing proves that a name leads to this server.
+  const hosts = needsTls(http) ? serverNames(config, [http]).filter((host) => host !== 'localhost') : [http.host];
+  const own = hosts.map((host) => URL.parse(`${scheme}://${formatAddress({ host, port: http.port })}`)?.origin);
+  const all = [...own, publicUrl === undefined ? undefined : new URL(publicUrl).origin];
+  return [...new Set(all.filter((origin) => origin !== undefined))];
+}

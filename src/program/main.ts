@@ -6,7 +6,9 @@ import { systemClock } from '#core/clock.ts';
 import { DEFAULT_DATA_DIR } from '#core/defaults.ts';
 import { FAULTS, Fault } from '#core/fault.ts';
 import { silentLog } from '#core/log.ts';
+import { listenerOf } from '#host/listening.ts';
 import { machineId } from '#host/machine-id.ts';
+import { bootId } from '#host/processes.ts';
 import type { Cli, Local } from '../cli/command.ts';
 import { findServer } from '../cli/find.ts';
 import { outputFailure } from '../cli/output-failure.ts';
@@ -34,6 +36,13 @@ function localPart(environment: Environment): Local {
         problems: problems.map((problem) => new Fault('invalid', describeProblem(problem, file))),
         warnings: warnings.map((warning) => describeProblem(warning, file)),
       };
+    },
+    async configSchema(file) {
+      const [{ editorSchema }, { loadKinds }] = await Promise.all([
+        import('#config/editor-schema.ts'),
+        import('./kinds.ts'),
+      ]);
+      return editorSchema(file, await loadKinds([]));
     },
     async restore(file, store) {
       const { restore } = await import('#store/copies.ts');
@@ -118,6 +127,8 @@ function openCli(environment: Environment, ending: Ending): Cli & { exitCode(): 
       }),
     contextsFile,
     place: callerPlace,
+    listenerOf,
+    bootId,
     onInterrupt(heard) {
       interrupted = heard;
       return () => {

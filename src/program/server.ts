@@ -18,12 +18,13 @@ import { type Address, formatAddress } from '../edge/address.ts';
 import { type HolderAddress, parseHolderAddress } from '../edge/forward.ts';
 import { openFront } from '../edge/front.ts';
 import { openConnections } from '../edge/open-connections.ts';
-import { reachable, toAddress } from './addresses.ts';
+import { clientOrigins, reachable, toAddress } from './addresses.ts';
 import { agentRuntimes, makeAgentProgram } from './agent-program.ts';
 import { type RunningHolder, startHolder } from './holder.ts';
 import { loadKinds } from './kinds.ts';
 import { openLog } from './logging.ts';
 import { learnConfig } from './secrets.ts';
+import { writeOrigins } from './server-record.ts';
 import { followConfigAsStandby } from './standby-config.ts';
 
 export interface ServerOptions {
@@ -127,6 +128,8 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     await replica.close();
     throw thrown;
   });
+  const { http } = front.addresses;
+  const removeOrigins = writeOrigins(dataDir, http, clientOrigins(config, http));
   const stopping = new AbortController();
   let holder: RunningHolder | undefined;
   const following = followConfigAsStandby({ loaded, load, clock, log });
@@ -167,6 +170,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
     async stop() {
       stopping.abort();
       front.close();
+      removeOrigins();
       await ready.catch(() => {});
       await holder?.stop();
       await replica.close();

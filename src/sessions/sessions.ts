@@ -3,6 +3,7 @@ import type { Actor } from '#core/journal.ts';
 import { startLoop } from '#core/loop.ts';
 import { poolInLog } from '#core/pool-counts.ts';
 import type { OutputChunk, Session, SessionPart, SessionSpec } from '#core/session.ts';
+import type { Tunnel, TunnelEnd } from '#core/tunnel.ts';
 import { openAgentSlots } from './agent-slots.ts';
 import { openDeadlines } from './deadline.ts';
 import { openDelivery } from './delivery.ts';
@@ -21,6 +22,7 @@ import { openPoolQueues } from './pool-queues.ts';
 import { openReferences } from './reference.ts';
 import { openReport } from './report.ts';
 import { openSubmit } from './submit.ts';
+import { tunnelOpener } from './tunnel.ts';
 import { openUnknownSessions } from './unknown-sessions.ts';
 
 /** One session that is asked for. */
@@ -69,6 +71,8 @@ export interface Sessions {
   /** Bytes of input that wait for the connection of the session's agent; while there are many, the sender should wait. */
   inputWaitingBytes(id: string): number;
   resize(id: string, columns: number, rows: number): void;
+  /** To a port or files of the session on its worker; a `Fault` says why there is none. */
+  tunnel(session: Session, to: TunnelEnd, signal: AbortSignal): Promise<Tunnel>;
   /** Reconciles what an agent runs with the sessions that are placed on it. */
   agentJoined(name: string, executions: Hello['executions']): void;
   /** Takes an agent's report about a session. */
@@ -156,6 +160,7 @@ export function startSessions(deps: SessionsDeps): Sessions {
     ended: finder.ended,
     output: follower.output,
     ...inputRelay,
+    tunnel: tunnelOpener(deps),
     agentJoined: openJoin(deps, parts),
     report: openReport(deps, parts),
     async stop() {

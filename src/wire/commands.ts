@@ -2,9 +2,12 @@ import type { MessageInitShape } from '@bufbuild/protobuf';
 import type { AgentCommand } from '#core/agent-link.ts';
 import { Fault } from '#core/fault.ts';
 import type { RunAs, SessionSpec } from '#core/session.ts';
+import type { TunnelEnd } from '#core/tunnel.ts';
 import { checkedName } from './foreign-text.ts';
 import {
   type Command,
+  type Command_OpenTunnel,
+  type Command_OpenTunnelSchema,
   type Command_RunAsSchema,
   type Command_Start,
   type Command_StartSchema,
@@ -39,6 +42,11 @@ function startOf({ attempt, spec }: Start): MessageInitShape<typeof Command_Star
   };
 }
 
+function toOf(to: TunnelEnd): NonNullable<MessageInitShape<typeof Command_OpenTunnelSchema>['to']> {
+  if ('port' in to) return { case: 'port', value: to.port };
+  return 'read' in to ? { case: 'read', value: to.read } : { case: 'write', value: to.write };
+}
+
 function whatOf(command: AgentCommand): What {
   switch (command.do) {
     case 'start':
@@ -51,6 +59,12 @@ function whatOf(command: AgentCommand): What {
       return { case: 'resize', value: { columns: command.columns, rows: command.rows } };
     case 'ack':
       return { case: 'ack', value: { attempt: command.attempt, seq: command.seq, result: command.result } };
+    case 'open tunnel': {
+      const { id, attempt, to } = command;
+      return { case: 'openTunnel', value: { id, attempt, to: toOf(to) } };
+    }
+    case 'close tunnel':
+      return { case: 'closeTunnel', value: command.id };
     case 'drain':
       return { case: 'drain', value: { stop: command.stop } };
   }
@@ -81,6 +95,13 @@ function specOf(start: Command_Start): SessionSpec {
   };
 }
 
+function tunnelEndOf({ to }: Command_OpenTunnel): TunnelEnd {
+  if (to.case === 'port') return { port: to.value };
+  if (to.case === 'read') return { read: to.value };
+  if (to.case === 'write') return { write: to.value };
+  throw new Fault('unsupported', 'This agent does not know the end of the tunnel.', { at: 'open_tunnel.to' });
+}
+
 /** Undefined for a command that this version does not know. */
 export function decodeCommand({ session: id, what }: Command): AgentCommand | undefined {
   if (what.case === undefined) return undefined;
@@ -97,5 +118,11 @@ export function decodeCommand({ session: id, what }: Command): AgentCommand | un
       return { do: 'resize', session, columns: what.value.columns, rows: what.value.rows };
     case 'ack':
       return { do: 'ack', session, attempt: what.value.attempt, seq: what.value.seq, result: what.value.result };
+    case 'openTunnel': {
+      const { id, attempt } = what.value;
+      return { do: 'open tunnel', session, attempt, id, to: tunnelEndOf(what.value) };
+    }
+    case 'closeTunnel':
+      return { do: 'close tunnel', session, id: what.value };
   }
 }

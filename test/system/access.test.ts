@@ -1,7 +1,8 @@
 // Who is let in and who is not, and what never shows: on one server, with secrets planted wherever it keeps any.
 import { spawn } from 'node:child_process';
 import { closeSync, globSync, openSync, readdirSync } from 'node:fs';
-import { type IncomingMessage, request } from 'node:http';
+import { createServer, type IncomingMessage, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { FAULTS } from '#core/fault.ts';
 import { until } from '#core/testing/until.ts';
@@ -258,4 +259,26 @@ test('no secret is in logs, events, answers or process lists', async () => {
     expect.soft(seenIn(environment), command).toEqual([]);
   }
   expect(refused.out + refused.err).not.toContain('wrong-token-4411');
+});
+
+test('the CLI gives the token of the data directory to its own server alone, whoever else asks for one', async (context) => {
+  const shown: (string | undefined)[] = [];
+  const stranger = createServer((asked, answer) => {
+    shown.push(asked.headers.authorization);
+    answer.writeHead(401, { 'content-type': 'application/problem+json' });
+    answer.end(JSON.stringify({ kind: 'unauthenticated', detail: 'Send me your token.' }));
+  });
+  context.onTestFinished(() => void stranger.close());
+  await new Promise<void>((resolve) => void stranger.listen(0, '127.0.0.1', resolve));
+  const { port } = stranger.address() as AddressInfo;
+
+  const refused = await runCli(world, ['pool', 'ls'], { MUSTER_ADDRESS: `http://127.0.0.1:${port}` });
+  const own = await runCli(world, ['pool', 'ls', '--address', `http://localhost:${server.http}`]);
+
+  expect(shown).toEqual([undefined]);
+  expect(refused.code).toBe(FAULTS.unauthenticated.exit);
+  expect(refused.err).toContain(
+    `the token in the data directory ${world.dataDir} is only for the server of that directory`,
+  );
+  expect(own).toMatchObject({ code: 0, out: expect.stringContaining('manual') });
 });

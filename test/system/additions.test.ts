@@ -82,6 +82,7 @@ test('a new noun is a file in core, api and cli and a folder of its own; nothing
   expect(checkout.read('docs/reference/configuration.md')).toContain('`notes.most_notes`');
   expect(checkout.read('docs/reference/cli.md')).toContain('## muster note write');
   expect(checkout.read('docs/reference/api.md')).toContain('### POST /api/v1/notes');
+  expect(checkout.read('docs/reference/metrics.md')).toContain('| `muster_notes` | gauge |');
 });
 
 async function expectAllHolds(): Promise<void> {

@@ -1,10 +1,12 @@
 // AgentPool → pods → agent → session, with the real server, on a simulated cluster whose pods run the agent.
 import { describe, expect, type TestContext, test } from 'vitest';
+import { parse } from 'yaml';
 import { systemClock } from '#core/clock.ts';
 import { systemRandom } from '#core/random.ts';
 import { until } from '#core/testing/until.ts';
 import { AGENT_POOL_CRD } from '../../src/providers/kubernetes/agent-pool/crd.ts';
 import { type ServedKubernetes, serveKubernetes } from '../../src/providers/kubernetes/fake/serve.ts';
+import simulation from '../../src/providers/kubernetes/fake/simulation.ts';
 import { type Api, apiOf } from './harness/api.ts';
 import { runCli } from './harness/cli.ts';
 import { placeServer, startServer } from './harness/server.ts';
@@ -88,6 +90,37 @@ async function openSlice(context: TestContext): Promise<Slice> {
 }
 
 const RUN = ['run', '--pool', 'cpu-pool', '--'];
+
+/** The documents that commands write with `<<'END'`, by the command. */
+const heredocsOf = (lines: readonly string[]): [string, string][] =>
+  [...lines.join('\n').matchAll(/^(.*) <<'END'\n([\s\S]*?)\nEND$/gm)].map((match) => [
+    match[1] as string,
+    match[2] as string,
+  ]);
+
+test('what `muster sim cloud kubernetes` says to try ends in a session on a pod', async (context) => {
+  const world = openWorld(context);
+  const agentCommand = [process.execPath, PROGRAM];
+  const cluster = await simulation.start({ port: 0, clock: systemClock, random: systemRandom, agentCommand });
+  context.onTestFinished(() => cluster.close());
+  const documents = new Map(heredocsOf(cluster.tries));
+  const create = (path: string, object: object) =>
+    fetch(`${cluster.address}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(object),
+    });
+  await create(CRDS, AGENT_POOL_CRD);
+  const made = await create(POOLS, parse(documents.get('kubectl apply -f -') ?? ''));
+  const place = await placeServer(world, parse(documents.get('cat > muster.yaml') ?? ''));
+  await startServer(world, place, cluster.environment).ready();
+
+  const ran = await runCli(world, ['run', '--pool', 'pods', '--', 'echo', 'in a pod']);
+
+  expect(made.status).toBe(201);
+  expect(cluster.tries).toContain('npx muster run --pool pods -- uname -a');
+  expect(ran).toMatchObject({ code: 0, out: 'in a pod\n' });
+});
 
 describe.concurrent('an AgentPool on a simulated cluster', () => {
   test('has pods that run the agent and its sessions, and is deleted when the last pod has gone', async (context) => {

@@ -1,21 +1,32 @@
 // What `npm run package` makes, installed as users do it. The archive has a stand-in for the Node that is fetched for it.
-import { mkdirSync, readFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterAll, expect, test } from 'vitest';
 import { untilHolds } from '#core/testing/until.ts';
 import { makePackageRoot, makeTarball, packFolder, writeInstaller } from '../../scripts/package.ts';
-import { runProgram, startProgram } from './harness/cli.ts';
-import { placeServer, processPool } from './harness/server.ts';
+import { type CliResult, runProgram, startProgram } from './harness/cli.ts';
+import { placeServer, processPool, startServer } from './harness/server.ts';
 import { openWorld, ROOT } from './harness/world.ts';
+
+const OPTIONS = ['--offline', '--no-audit', '--no-fund', '--loglevel=error'];
+const scratch = mkdtempSync(join(tmpdir(), 'muster-package-test-'));
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+let made: Promise<string> | undefined;
+
+/** The package for npm, made once for all tests. */
+function tarballFile(): Promise<string> {
+  made ??= makePackageRoot(scratch).then(async (root) => join(scratch, await makeTarball(root, scratch)));
+  return made;
+}
 
 test('the tarball installs by npm alone: a server in one folder, a run from another, and one line on an old Node', async (context) => {
   const world = openWorld(context);
-  const root = await makePackageRoot(world.folder);
-  const tarball = world.path(await makeTarball(root, world.folder));
+  const tarball = await tarballFile();
   const prefix = world.path('prefix');
-  const options = ['--offline', '--no-audit', '--no-fund', '--loglevel=error'];
 
-  const installed = await runProgram(world, 'npm', ['install', '--global', '--prefix', prefix, ...options, tarball]);
+  const installed = await runProgram(world, 'npm', ['install', '--global', '--prefix', prefix, ...OPTIONS, tarball]);
   expect(installed).toMatchObject({ code: 0, err: '' });
   const command = join(prefix, 'bin/muster');
   const pool = processPool(world, 'local', { max_agents: 1 });
@@ -32,6 +43,34 @@ test('the tarball installs by npm alone: a server in one folder, a run from anot
   const refused = await startProgram(world, command, ['pool', 'ls'], { NODE_OPTIONS: `--require ${old}` }).ended;
   expect(refused.code).toBe(1);
   expect(refused.err).toMatch(/^muster: Node 24\.15 or newer is needed, this is v.*archive.*, which has its own\.\n$/);
+});
+
+test('the example of the client compiles and runs with the tarball alone, and its types refuse an unknown path', async (context) => {
+  const world = openWorld(context);
+  const folder = world.path('sweep');
+  const words = ['install', '--prefix', folder, ...OPTIONS, await tarballFile()];
+  cpSync(join(ROOT, 'examples/client-example'), folder, { recursive: true });
+  expect(await runProgram(world, 'npm', words)).toMatchObject({ code: 0, err: '' });
+  const place = await placeServer(world, { agent_pools: [processPool(world, 'local', { max_agents: 1 })] });
+  await startServer(world, place).ready();
+
+  const types = ['--typeRoots', join(ROOT, 'node_modules/@types')];
+  const compile = () => runProgram(world, join(ROOT, 'node_modules/.bin/tsc'), ['--project', folder, ...types]);
+  const sweep = (token: string): Promise<CliResult> => {
+    const env = { MUSTER_ADDRESS: `http://127.0.0.1:${place.http}`, MUSTER_TOKEN: token };
+    return startProgram(world, process.execPath, [join(folder, 'sweep.ts')], env).ended;
+  };
+  const compiled = await compile();
+  const ran = await sweep(readFileSync(join(world.dataDir, 'admin.token'), 'utf8').trim());
+  const refused = await sweep('no-token');
+  const [client, call] = ["import { createMusterClient } from '@muster/muster/client';", "GET('/api/v1/puls', {})"];
+  world.write('sweep/wrong.ts', `${client}\nvoid createMusterClient({ address: '' }).${call};\n`);
+  const wrong = await compile();
+
+  expect(compiled).toEqual({ code: 0, out: '', err: '' });
+  expect(ran).toEqual({ code: 0, out: 'seed 1\nseed 2\nseed 3\n', err: '' });
+  expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('token') });
+  expect(wrong).toMatchObject({ code: 1, out: expect.stringMatching(/^[^\n]*wrong\.ts\(2,[^\n]*puls/) });
 });
 
 test('the install script takes only an archive with the right checksum, and its command runs by the Node of the archive', async (context) => {

@@ -80,7 +80,10 @@ test('the server takes it in through `plugins:`: its documents are pools, its ma
   context.onTestFinished(close);
   const config = readFileSync(join(folder, 'muster.yaml'), 'utf8')
     .replaceAll('http://127.0.0.1:9000', url)
-    .replace('/opt/depot', folder);
+    .replace('/opt/depot', folder)
+    // Given back at once.
+    .replace('max_idle_agents: 1', 'max_idle_agents: 0')
+    .replace('idle_decay: 5m', 'idle_decay: 0s');
   const place = await placeServer(world, parse(config) as Record<string, unknown>);
   depot.keep('edge', 'name: edge\n');
   await startServer(world, place, {}, SOURCES).ready();

@@ -7,7 +7,11 @@ import { type Cgroups, NO_CGROUPS, openCgroups } from '#host/cgroup.ts';
 import { bootId } from '#host/processes.ts';
 import { DEFAULT_PATH, type FindProgram, findProgram } from '#host/programs.ts';
 import { openReserve } from '#host/reserve.ts';
+import type { DuplexCall } from '../dial.ts';
 import type { Execution, OpenExecution } from '../execution.ts';
+import type { SessionPlace } from '../tunnels/session-place.ts';
+import { openTunnels } from '../tunnels/tunnels.ts';
+import { openEndedPlaces } from './ended-places.ts';
 import { type Folder, folderName, openFolder, parseFolderName, type RunRecord } from './folder.ts';
 import { lockFolder } from './lock.ts';
 import { OUTPUT_LIMITS, type OutputLimits } from './output.ts';
@@ -19,6 +23,10 @@ export type ExecutionOptions = Parameters<OpenExecution>[0] & {
   readonly limits?: Partial<OutputLimits>;
   readonly find?: FindProgram;
   readonly cgroups?: Cgroups;
+};
+
+const noCalls = (): DuplexCall => {
+  throw new Fault('unsupported', 'This agent cannot open tunnels.');
 };
 
 const noContents: FetchContents = () => {
@@ -54,8 +62,21 @@ export async function openExecution(options: ExecutionOptions): Promise<Executio
   const runs = new Map<string, Run>();
   const { fetchContents = noContents } = options;
   const folders = openSessionFolders({ workDir, fetchContents, clock });
+  const places = openEndedPlaces({ workDir, clock, remove: removeFiles });
+  const tunnels = openTunnels({ duplex: options.duplex ?? noCalls, placeOf, find, log });
   let isDraining = false;
   let drained: (() => void)[] = [];
+
+  function removeFiles(name: string): void {
+    folders.remove(name).catch((thrown) => {
+      log('error', 'cannot remove the files of a session', { session: name, error: Fault.from(thrown).message });
+    });
+  }
+
+  async function placeOf(session: string, attempt: number): Promise<SessionPlace> {
+    const name = folderName(session, attempt);
+    return runs.get(name)?.place() ?? places.find(name);
+  }
 
   const running = (): Run[] => [...runs.values()].filter((run) => !run.isOver);
 
@@ -68,11 +89,17 @@ export async function openExecution(options: ExecutionOptions): Promise<Executio
   function open(record: RunRecord, folder: Folder): Run {
     const name = folderName(record.session, record.attempt);
     const runOptions: RunOptions = {
-      ...{ clock, log, report, tools, find, ended, reserve, folders },
+      ...{ clock, log, report, tools, find, reserve, folders },
+      ended: () => {
+        tunnels.sessionEnded(record.session);
+        ended();
+      },
       env: options.env ?? {},
       limits: { ...OUTPUT_LIMITS, ...options.limits },
-      forgotten: () => {
+      forgotten: (how) => {
         runs.delete(name);
+        if (how === 'ended') places.add(name, run.place);
+        else if (record.spec.files) removeFiles(name);
         if (runs.size === 0) reserve.renew();
         ended();
       },
@@ -109,6 +136,7 @@ export async function openExecution(options: ExecutionOptions): Promise<Executio
     }
     const why = whyNot(command);
     if (why !== undefined) throw new Fault('conflict', why);
+    places.makeRoom();
     cgroups.expectMove();
     const folder = openFolder(join(sessionsPath, name));
     folder.create();
@@ -141,6 +169,10 @@ export async function openExecution(options: ExecutionOptions): Promise<Executio
         return latest(command.session)?.resize(command.columns, command.rows);
       case 'ack':
         return runs.get(`${command.session}.${command.attempt}`)?.ack(command.seq, command.result);
+      case 'open tunnel':
+        return tunnels.open(command);
+      case 'close tunnel':
+        return tunnels.close(command.id);
       case 'drain':
         isDraining = true;
         return;
@@ -185,7 +217,7 @@ export async function openExecution(options: ExecutionOptions): Promise<Executio
       else clear(folder);
     }
     folders
-      .removeOthers((name) => runs.has(name))
+      .removeOthers((name) => runs.has(name) || places.has(name))
       .catch((thrown) => {
         log('error', 'cannot remove the files of former sessions', { error: Fault.from(thrown).message });
       });
@@ -201,6 +233,7 @@ export async function openExecution(options: ExecutionOptions): Promise<Executio
     get running() {
       return running().length;
     },
+    close: () => places.dropAll(),
     async drain(kill) {
       isDraining = true;
       if (kill)

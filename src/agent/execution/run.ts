@@ -9,14 +9,16 @@ import { type Account, findAccount } from '#host/account.ts';
 import { inCgroup, removeCgroup } from '#host/cgroup.ts';
 import { bootId, isAlive, sendSignal } from '#host/processes.ts';
 import type { Reserve } from '#host/reserve.ts';
+import type { SessionPlace } from '../tunnels/session-place.ts';
 import { endOf, type Remains, type RunEnd } from './ending.ts';
+import { sessionEnvironment } from './environment.ts';
 import { type Folder, folderName, type RunProcesses, type RunRecord, type RunTerminal } from './folder.ts';
 import { gathered, watchFolder } from './follow.ts';
 import { openInput } from './input.ts';
 import { endWithoutProgram, type LaunchOptions, launchCommand } from './launch.ts';
 import { type OutputLimits, openOutput } from './output.ts';
 import type { SessionFolders } from './session-folder.ts';
-import { endAll } from './signals.ts';
+import { endAll, processesOf } from './signals.ts';
 import { openStopping, type StopRequest } from './stopping.ts';
 import { resizeTerminal } from './terminal.ts';
 
@@ -29,8 +31,8 @@ export interface RunOptions extends LaunchOptions {
   readonly folders: SessionFolders;
   /** All its processes have ended. */
   readonly ended: () => void;
-  /** Its files are deleted. */
-  readonly forgotten: () => void;
+  /** Its record is deleted. The folder of its files stays where it has ended, and goes where it was refused. */
+  readonly forgotten: (how: 'ended' | 'refused') => void;
 }
 
 export interface Run {
@@ -49,6 +51,8 @@ export interface Run {
   ack(seq: number, result: boolean): void;
   /** Repeats all unacknowledged reports. */
   replay(): void;
+  /** Where it runs; also after it was forgotten. */
+  place(): Promise<SessionPlace>;
 }
 
 // A shell that has not written its pid by then was killed at once.
@@ -200,22 +204,15 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
     report({ is: 'refused', session, attempt, why, ...(forGood && { forGood }) });
   }
 
-  function removeFiles(): void {
-    options.folders.remove(folderName(session, attempt)).catch((thrown) => {
-      log('error', 'cannot remove the files of a session', { session, error: Fault.from(thrown).message });
-    });
-  }
-
   function forget(): void {
     isForgotten = true;
     output.close();
     try {
       folder.remove();
-      if (spec.files) removeFiles();
     } catch (thrown) {
       log('error', 'cannot remove session folder', { session, error: Fault.from(thrown).message });
     }
-    options.forgotten();
+    options.forgotten(end ? 'ended' : 'refused');
   }
 
   function launch(how: LaunchOptions): void {
@@ -250,6 +247,14 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
     }
   }
 
+  async function place(): Promise<SessionPlace> {
+    const account = spec.runAs && (await findAccount(spec.runAs));
+    const filesFolder = spec.files && options.folders.pathOf(folderName(session, attempt));
+    const { cwd } = sessionEnvironment(session, spec, { ...options, account, filesFolder });
+    const pids = (): readonly number[] => (end ? [] : processesOf({ processes, terminal, cgroup }));
+    return { session, cwd, account, pids };
+  }
+
   function adopt(): void {
     poke();
     end = folder.readEnd<RunEnd>();
@@ -277,6 +282,7 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
     },
     begin,
     adopt,
+    place,
     stop: requestStop,
     input(data, isLast) {
       if (end || !(spec.stdin || spec.terminal) || input.write(data, isLast)) return;

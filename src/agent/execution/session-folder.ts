@@ -134,6 +134,8 @@ function complete(path: string, { entries }: Manifest, account: Account | undefi
 export interface SessionFolders {
   /** Makes the folder of a run, or what can be made before the signal aborts; answers its path. */
   make(record: RunRecord, name: string, request: FolderRequest): Promise<string>;
+  /** Where the folder of a run is, or would be. */
+  pathOf(name: string): string;
   remove(name: string): Promise<void>;
   /** Removes those of runs that are no more, as after a crash. */
   removeOthers(isKnown: (name: string) => boolean): Promise<void>;
@@ -204,6 +206,7 @@ export function openSessionFolders({ workDir, fetchContents, clock }: SessionFol
       if (!signal.aborted) complete(path, manifest, account);
       return path;
     },
+    pathOf,
     remove: (name) => removeTree(pathOf(name)),
     async removeOthers(isKnown) {
       const names = await readdir(root).catch(() => []);

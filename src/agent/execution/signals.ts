@@ -19,6 +19,12 @@ function others({ processes, cgroup }: SignalTarget): number[] {
   return processes ? inCgroup(cgroup).filter((pid) => !spared.has(pid)) : [];
 }
 
+/** All processes of the run that live. */
+export function processesOf({ processes, terminal, cgroup }: SignalTarget): readonly number[] {
+  const leaders = [processes?.leader, terminal?.leader].filter((leader) => leader !== undefined);
+  return [...ledBy(leaders), ...(cgroup === undefined ? [] : inCgroup(cgroup))];
+}
+
 function signalAll(pids: readonly number[], signal: NodeJS.Signals): void {
   for (const pid of pids) sendSignal(pid, signal);
 }

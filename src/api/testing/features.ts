@@ -133,6 +133,8 @@ type FakeSessions = ApiDeps['sessions'] & {
   waitingBytes: number;
   /** Its agent is not connected. */
   isAway: boolean;
+  /** What opens tunnels; without it there are none. */
+  openTunnel: ApiDeps['sessions']['tunnel'] | undefined;
   end(id: string, exitCode: number): Promise<void>;
   print(id: string, seq: number, text: string): Promise<void>;
 };
@@ -164,6 +166,7 @@ export function fakeSessions({ store, clock, random }: Means): FakeSessions {
     refusals: 0,
     waitingBytes: 0,
     isAway: false,
+    openTunnel: undefined,
     async refer(text) {
       const found = await find(text);
       if (found) return found;
@@ -220,6 +223,10 @@ export function fakeSessions({ store, clock, random }: Means): FakeSessions {
     },
     inputWaitingBytes: () => fake.waitingBytes,
     resize: (id, columns, rows) => void said.push(`${id} ${columns}x${rows}`),
+    async tunnel(session, to, signal) {
+      if (!fake.openTunnel) throw new Fault('unsupported', 'There are no workers here.');
+      return fake.openTunnel(session, to, signal);
+    },
     async end(id, exitCode) {
       const session = store.view.sessions.get(id) as Session;
       const end = { at: clock.now(), how: 'exited', exitCode } as const;

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { HOUR_MS } from '#core/clock.ts';
 import { SESSION_ENDS, SESSION_NAME, SESSION_PHASES } from '#core/session.ts';
 import { SessionFiles, SessionFilesIn } from './file.ts';
+import { HttpProblem } from './problem.ts';
 import { Labels, listOf, Name, Span, spanIn, Time } from './shared.ts';
 
 const YEAR_MS = 366 * 86_400_000;
@@ -157,6 +158,14 @@ export const AttachIn = z.union([
   z.strictObject({ resize: z.strictObject({ columns: z.int().min(1).max(10_000), rows: z.int().min(1).max(10_000) }) }),
 ]);
 export type AttachIn = z.infer<typeof AttachIn>;
+
+/** A text message on the WebSocket of a port or copy: this side sends no more bytes. Binary messages are the bytes. */
+export const TunnelIn = z.strictObject({ eof: z.literal(true) });
+export type TunnelIn = z.infer<typeof TunnelIn>;
+
+/** What the server sends there as text: the worker sends no more bytes, or why the connection failed. */
+export const TunnelOut = z.union([TunnelIn, z.object({ problem: HttpProblem })]);
+export type TunnelOut = z.infer<typeof TunnelOut>;
 
 /** What the server sends there: pieces of output, then the ended session. */
 export const AttachOut = z.union([z.object({ output: OutputLine }), z.object({ end: Session })]);

@@ -73,8 +73,8 @@ function outputOf({ session, attempt, printed }: Copy, seq: number): AgentReport
 /** Carries out the oldest command that has reached it. */
 export function obey(machine: Machine, refuses: boolean, complain: Complain): void {
   const command = machine.inbox.shift();
-  if (!command || command.do === 'drain' || command.do === 'input' || command.do === 'resize') return;
-  if (command.do === 'start') return begin(machine, command, { refuses, complain });
+  if (command?.do === 'start') return begin(machine, command, { refuses, complain });
+  if (command?.do !== 'kill' && command?.do !== 'ack') return;
   const copies = [...machine.copies.values()].filter((copy) => copy.session === command.session);
   for (const copy of copies) {
     if (command.do === 'kill') endOn(machine, copy, 'killed');

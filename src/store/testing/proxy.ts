@@ -9,6 +9,8 @@ export interface TestProxy {
   silence(): void;
   /** The next question that contains this text reaches the server; its answer is lost with the connection. */
   loseAnswerTo(text: string): void;
+  /** All connections end in place of the packet of a client with this number, counted from now, the first one is 0. */
+  cutAt(packet: number): void;
   close(): Promise<void>;
 }
 
@@ -16,6 +18,8 @@ export async function startProxy(upstreamPort: number, port = 0): Promise<TestPr
   const sockets = new Set<Socket>();
   let isSilent = false;
   let lostText: string | undefined;
+  let packets = 0;
+  let cutPacket = Number.POSITIVE_INFINITY;
 
   const server = createServer((client) => {
     const upstream = connect(upstreamPort, '127.0.0.1');
@@ -34,6 +38,8 @@ export async function startProxy(upstreamPort: number, port = 0): Promise<TestPr
     }
     client.on('data', (bytes) => {
       if (isSilent) return;
+      if (packets >= cutPacket) return cut();
+      packets += 1;
       if (lostText !== undefined && bytes.includes(lostText)) {
         losesAnswer = true;
         lostText = undefined;
@@ -52,6 +58,10 @@ export async function startProxy(upstreamPort: number, port = 0): Promise<TestPr
     for (const socket of sockets) socket.destroy();
   };
   return {
+    cutAt(packet) {
+      packets = 0;
+      cutPacket = packet;
+    },
     port: typeof address === 'object' && address ? address.port : 0,
     cut,
     silence() {

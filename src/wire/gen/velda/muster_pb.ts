@@ -12,7 +12,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file velda/muster.proto.
  */
 export const file_velda_muster: GenFile = /*@__PURE__*/
-  fileDesc("ChJ2ZWxkYS9tdXN0ZXIucHJvdG8SBXZlbGRhIt8CCgtNdXN0ZXJIZWxsbxIPCgd2ZXJzaW9uGAEgASgJEi4KBmxhYmVscxgCIAMoCzIeLnZlbGRhLk11c3RlckhlbGxvLkxhYmVsc0VudHJ5EhQKDGNhcGFiaWxpdGllcxgDIAMoCRIwCgpleGVjdXRpb25zGAQgAygLMhwudmVsZGEuTXVzdGVySGVsbG8uRXhlY3V0aW9uEhAKCGRyYWluaW5nGAUgASgIEisKB2xlYXZpbmcYBiABKAsyGi52ZWxkYS5NdXN0ZXJIZWxsby5MZWF2aW5nGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaKgoHTGVhdmluZxILCgN3aHkYASABKAkSEgoKZW5kc19hdF9tcxgCIAEoAxotCglFeGVjdXRpb24SDwoHc2Vzc2lvbhgBIAEoCRIPCgdhdHRlbXB0GAIgASgNIkIKDE11c3RlclNlcnZlchIPCgdjbHVzdGVyGAEgASgJEhAKCGxlYXNlX21zGAIgASgDEg8KB3RpbWVfbXMYAyABKAMiwQYKBlJlcG9ydBIPCgdzZXNzaW9uGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SKAoHc3RhcnRlZBgDIAEoCzIVLnZlbGRhLlJlcG9ydC5TdGFydGVkSAASKAoHcmVmdXNlZBgEIAEoCzIVLnZlbGRhLlJlcG9ydC5SZWZ1c2VkSAASJgoGb3V0cHV0GAUgASgLMhQudmVsZGEuUmVwb3J0Lk91dHB1dEgAEiQKBWVuZGVkGAYgASgLMhMudmVsZGEuUmVwb3J0LkVuZGVkSAASLwoLaW5wdXRfdGFrZW4YByABKAsyGC52ZWxkYS5SZXBvcnQuSW5wdXRUYWtlbkgAGhsKCklucHV0VGFrZW4SDQoFYnl0ZXMYASABKAQaCQoHU3RhcnRlZBo/CgdSZWZ1c2VkEgsKA3doeRgBIAEoCRInCghmb3JfZ29vZBgCIAEoDjIVLnZlbGRhLlJlcG9ydC5Gb3JHb29kGkkKBk91dHB1dBILCgNzZXEYASABKA0SJAoGc3RyZWFtGAIgASgOMhQudmVsZGEuUmVwb3J0LlN0cmVhbRIMCgRkYXRhGAMgASgMGoABCgVFbmRlZBIQCghsYXN0X3NlcRgBIAEoDRIeCgNob3cYAiABKA4yES52ZWxkYS5SZXBvcnQuSG93EhYKCWV4aXRfY29kZRgDIAEoBUgAiAEBEg4KBnNpZ25hbBgEIAEoCRIPCgdtZXNzYWdlGAUgASgJQgwKCl9leGl0X2NvZGUiTQoHRm9yR29vZBIYChRGT1JfR09PRF9VTlNQRUNJRklFRBAAEhEKDUZPUl9HT09EX0hFUkUQARIVChFGT1JfR09PRF9BTllXSEVSRRACIkYKBlN0cmVhbRIWChJTVFJFQU1fVU5TUEVDSUZJRUQQABIRCg1TVFJFQU1fU1RET1VUEAESEQoNU1RSRUFNX1NUREVSUhACImwKA0hvdxITCg9IT1dfVU5TUEVDSUZJRUQQABIOCgpIT1dfRVhJVEVEEAESEQoNSE9XX1NJR05BTExFRBACEg4KCkhPV19LSUxMRUQQAxIPCgtIT1dfVElNRU9VVBAEEgwKCEhPV19MT1NUEAVCBgoEd2hhdCJGChFGZXRjaEZpbGVzUmVxdWVzdBIPCgdzZXNzaW9uGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SDwoHbnVtYmVycxgDIAMoDSIqCglGaWxlUGllY2USDAoEZGF0YRgBIAEoDBIPCgdpc19sYXN0GAIgASgIIsEICgdDb21tYW5kEg8KB3Nlc3Npb24YASABKAkSJQoFc3RhcnQYAiABKAsyFC52ZWxkYS5Db21tYW5kLlN0YXJ0SAASIwoEa2lsbBgDIAEoCzITLnZlbGRhLkNvbW1hbmQuS2lsbEgAEiUKBWlucHV0GAQgASgLMhQudmVsZGEuQ29tbWFuZC5JbnB1dEgAEicKBnJlc2l6ZRgFIAEoCzIVLnZlbGRhLkNvbW1hbmQuUmVzaXplSAASIQoDYWNrGAYgASgLMhIudmVsZGEuQ29tbWFuZC5BY2tIABIlCgVkcmFpbhgHIAEoCzIULnZlbGRhLkNvbW1hbmQuRHJhaW5IABq9AwoFU3RhcnQSDwoHYXR0ZW1wdBgBIAEoDRIPCgdjb21tYW5kGAIgAygJEioKA2VudhgDIAMoCzIdLnZlbGRhLkNvbW1hbmQuU3RhcnQuRW52RW50cnkSCwoDY3dkGAQgASgJEikKCHRlcm1pbmFsGAUgASgLMhcudmVsZGEuQ29tbWFuZC5UZXJtaW5hbBINCgVzdGRpbhgGIAEoCBIQCghwcmlvcml0eRgHIAEoAxIwCgZsYWJlbHMYCCADKAsyIC52ZWxkYS5Db21tYW5kLlN0YXJ0LkxhYmVsc0VudHJ5EhIKCnRpbWVvdXRfbXMYCSABKAMSEAoIZ3JhY2VfbXMYCiABKAMSDwoHcmV0cmllcxgLIAEoDRIkCgZydW5fYXMYDCABKAsyFC52ZWxkYS5Db21tYW5kLlJ1bkFzEiMKBWZpbGVzGA0gASgLMhQudmVsZGEuQ29tbWFuZC5GaWxlcxoqCghFbnZFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaNwoFRmlsZXMSEAoIbWFuaWZlc3QYASABKAkSDQoFY291bnQYAiABKA0SDQoFYnl0ZXMYAyABKAQaPwoFUnVuQXMSDAoEdXNlchgBIAEoCRILCgN1aWQYAiABKA0SCwoDZ2lkGAMgASgNEg4KBmdyb3VwcxgEIAMoDRo3CghUZXJtaW5hbBIPCgdjb2x1bW5zGAEgASgNEgwKBHJvd3MYAiABKA0SDAoEdHlwZRgDIAEoCRonCgRLaWxsEg0KBWZvcmNlGAEgASgIEhAKCGdyYWNlX21zGAIgASgDGiYKBUlucHV0EgwKBGRhdGEYASABKAwSDwoHaXNfbGFzdBgCIAEoCBonCgZSZXNpemUSDwoHY29sdW1ucxgBIAEoDRIMCgRyb3dzGAIgASgNGjMKA0FjaxIPCgdhdHRlbXB0GAEgASgNEgsKA3NlcRgCIAEoDRIOCgZyZXN1bHQYAyABKAgaFQoFRHJhaW4SDAoEc3RvcBgBIAEoCEIGCgR3aGF0Mk8KEU11c3RlckZpbGVTZXJ2aWNlEjoKCkZldGNoRmlsZXMSGC52ZWxkYS5GZXRjaEZpbGVzUmVxdWVzdBoQLnZlbGRhLkZpbGVQaWVjZTABYgZwcm90bzM");
+  fileDesc("ChJ2ZWxkYS9tdXN0ZXIucHJvdG8SBXZlbGRhIt8CCgtNdXN0ZXJIZWxsbxIPCgd2ZXJzaW9uGAEgASgJEi4KBmxhYmVscxgCIAMoCzIeLnZlbGRhLk11c3RlckhlbGxvLkxhYmVsc0VudHJ5EhQKDGNhcGFiaWxpdGllcxgDIAMoCRIwCgpleGVjdXRpb25zGAQgAygLMhwudmVsZGEuTXVzdGVySGVsbG8uRXhlY3V0aW9uEhAKCGRyYWluaW5nGAUgASgIEisKB2xlYXZpbmcYBiABKAsyGi52ZWxkYS5NdXN0ZXJIZWxsby5MZWF2aW5nGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaKgoHTGVhdmluZxILCgN3aHkYASABKAkSEgoKZW5kc19hdF9tcxgCIAEoAxotCglFeGVjdXRpb24SDwoHc2Vzc2lvbhgBIAEoCRIPCgdhdHRlbXB0GAIgASgNIkIKDE11c3RlclNlcnZlchIPCgdjbHVzdGVyGAEgASgJEhAKCGxlYXNlX21zGAIgASgDEg8KB3RpbWVfbXMYAyABKAMiwQYKBlJlcG9ydBIPCgdzZXNzaW9uGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SKAoHc3RhcnRlZBgDIAEoCzIVLnZlbGRhLlJlcG9ydC5TdGFydGVkSAASKAoHcmVmdXNlZBgEIAEoCzIVLnZlbGRhLlJlcG9ydC5SZWZ1c2VkSAASJgoGb3V0cHV0GAUgASgLMhQudmVsZGEuUmVwb3J0Lk91dHB1dEgAEiQKBWVuZGVkGAYgASgLMhMudmVsZGEuUmVwb3J0LkVuZGVkSAASLwoLaW5wdXRfdGFrZW4YByABKAsyGC52ZWxkYS5SZXBvcnQuSW5wdXRUYWtlbkgAGhsKCklucHV0VGFrZW4SDQoFYnl0ZXMYASABKAQaCQoHU3RhcnRlZBo/CgdSZWZ1c2VkEgsKA3doeRgBIAEoCRInCghmb3JfZ29vZBgCIAEoDjIVLnZlbGRhLlJlcG9ydC5Gb3JHb29kGkkKBk91dHB1dBILCgNzZXEYASABKA0SJAoGc3RyZWFtGAIgASgOMhQudmVsZGEuUmVwb3J0LlN0cmVhbRIMCgRkYXRhGAMgASgMGoABCgVFbmRlZBIQCghsYXN0X3NlcRgBIAEoDRIeCgNob3cYAiABKA4yES52ZWxkYS5SZXBvcnQuSG93EhYKCWV4aXRfY29kZRgDIAEoBUgAiAEBEg4KBnNpZ25hbBgEIAEoCRIPCgdtZXNzYWdlGAUgASgJQgwKCl9leGl0X2NvZGUiTQoHRm9yR29vZBIYChRGT1JfR09PRF9VTlNQRUNJRklFRBAAEhEKDUZPUl9HT09EX0hFUkUQARIVChFGT1JfR09PRF9BTllXSEVSRRACIkYKBlN0cmVhbRIWChJTVFJFQU1fVU5TUEVDSUZJRUQQABIRCg1TVFJFQU1fU1RET1VUEAESEQoNU1RSRUFNX1NUREVSUhACImwKA0hvdxITCg9IT1dfVU5TUEVDSUZJRUQQABIOCgpIT1dfRVhJVEVEEAESEQoNSE9XX1NJR05BTExFRBACEg4KCkhPV19LSUxMRUQQAxIPCgtIT1dfVElNRU9VVBAEEgwKCEhPV19MT1NUEAVCBgoEd2hhdCJGChFGZXRjaEZpbGVzUmVxdWVzdBIPCgdzZXNzaW9uGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SDwoHbnVtYmVycxgDIAMoDSIqCglGaWxlUGllY2USDAoEZGF0YRgBIAEoDBIPCgdpc19sYXN0GAIgASgIIpMBCgtUdW5uZWxQaWVjZRIMCgRkYXRhGAEgASgMEg8KB2lzX2xhc3QYAiABKAgSKwoHZmFpbHVyZRgDIAEoCzIaLnZlbGRhLlR1bm5lbFBpZWNlLkZhaWx1cmUaOAoHRmFpbHVyZRIMCgRraW5kGAEgASgJEg8KB21lc3NhZ2UYAiABKAkSDgoGcmVtZWR5GAMgASgJIu0JCgdDb21tYW5kEg8KB3Nlc3Npb24YASABKAkSJQoFc3RhcnQYAiABKAsyFC52ZWxkYS5Db21tYW5kLlN0YXJ0SAASIwoEa2lsbBgDIAEoCzITLnZlbGRhLkNvbW1hbmQuS2lsbEgAEiUKBWlucHV0GAQgASgLMhQudmVsZGEuQ29tbWFuZC5JbnB1dEgAEicKBnJlc2l6ZRgFIAEoCzIVLnZlbGRhLkNvbW1hbmQuUmVzaXplSAASIQoDYWNrGAYgASgLMhIudmVsZGEuQ29tbWFuZC5BY2tIABIlCgVkcmFpbhgHIAEoCzIULnZlbGRhLkNvbW1hbmQuRHJhaW5IABIwCgtvcGVuX3R1bm5lbBgIIAEoCzIZLnZlbGRhLkNvbW1hbmQuT3BlblR1bm5lbEgAEhYKDGNsb3NlX3R1bm5lbBgJIAEoCUgAGmAKCk9wZW5UdW5uZWwSCgoCaWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIOCgRwb3J0GAMgASgNSAASDgoEcmVhZBgEIAEoCUgAEg8KBXdyaXRlGAUgASgJSABCBAoCdG8avQMKBVN0YXJ0Eg8KB2F0dGVtcHQYASABKA0SDwoHY29tbWFuZBgCIAMoCRIqCgNlbnYYAyADKAsyHS52ZWxkYS5Db21tYW5kLlN0YXJ0LkVudkVudHJ5EgsKA2N3ZBgEIAEoCRIpCgh0ZXJtaW5hbBgFIAEoCzIXLnZlbGRhLkNvbW1hbmQuVGVybWluYWwSDQoFc3RkaW4YBiABKAgSEAoIcHJpb3JpdHkYByABKAMSMAoGbGFiZWxzGAggAygLMiAudmVsZGEuQ29tbWFuZC5TdGFydC5MYWJlbHNFbnRyeRISCgp0aW1lb3V0X21zGAkgASgDEhAKCGdyYWNlX21zGAogASgDEg8KB3JldHJpZXMYCyABKA0SJAoGcnVuX2FzGAwgASgLMhQudmVsZGEuQ29tbWFuZC5SdW5BcxIjCgVmaWxlcxgNIAEoCzIULnZlbGRhLkNvbW1hbmQuRmlsZXMaKgoIRW52RW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGjcKBUZpbGVzEhAKCG1hbmlmZXN0GAEgASgJEg0KBWNvdW50GAIgASgNEg0KBWJ5dGVzGAMgASgEGj8KBVJ1bkFzEgwKBHVzZXIYASABKAkSCwoDdWlkGAIgASgNEgsKA2dpZBgDIAEoDRIOCgZncm91cHMYBCADKA0aNwoIVGVybWluYWwSDwoHY29sdW1ucxgBIAEoDRIMCgRyb3dzGAIgASgNEgwKBHR5cGUYAyABKAkaJwoES2lsbBINCgVmb3JjZRgBIAEoCBIQCghncmFjZV9tcxgCIAEoAxomCgVJbnB1dBIMCgRkYXRhGAEgASgMEg8KB2lzX2xhc3QYAiABKAgaJwoGUmVzaXplEg8KB2NvbHVtbnMYASABKA0SDAoEcm93cxgCIAEoDRozCgNBY2sSDwoHYXR0ZW1wdBgBIAEoDRILCgNzZXEYAiABKA0SDgoGcmVzdWx0GAMgASgIGhUKBURyYWluEgwKBHN0b3AYASABKAhCBgoEd2hhdDJPChFNdXN0ZXJGaWxlU2VydmljZRI6CgpGZXRjaEZpbGVzEhgudmVsZGEuRmV0Y2hGaWxlc1JlcXVlc3QaEC52ZWxkYS5GaWxlUGllY2UwATJLChNNdXN0ZXJUdW5uZWxTZXJ2aWNlEjQKBlR1bm5lbBISLnZlbGRhLlR1bm5lbFBpZWNlGhIudmVsZGEuVHVubmVsUGllY2UoATABYgZwcm90bzM");
 
 /**
  * Sent by an agent in its first message.
@@ -31,7 +31,8 @@ export type MusterHello = Message<"velda.MusterHello"> & {
   labels: { [key: string]: string };
 
   /**
-   * What this agent can do beyond running a command: "stdin", "terminal", "run_as", "files".
+   * What this agent can do beyond running a command: "stdin", "terminal", "run_as", "files",
+   * "tunnels".
    *
    * @generated from field: repeated string capabilities = 3;
    */
@@ -498,6 +499,66 @@ export const FilePieceSchema: GenMessage<FilePiece> = /*@__PURE__*/
   messageDesc(file_velda_muster, 4);
 
 /**
+ * @generated from message velda.TunnelPiece
+ */
+export type TunnelPiece = Message<"velda.TunnelPiece"> & {
+  /**
+   * @generated from field: bytes data = 1;
+   */
+  data: Uint8Array;
+
+  /**
+   * This side sends no more data.
+   *
+   * @generated from field: bool is_last = 2;
+   */
+  isLast: boolean;
+
+  /**
+   * Sent by the agent as its last message.
+   *
+   * @generated from field: velda.TunnelPiece.Failure failure = 3;
+   */
+  failure?: TunnelPiece_Failure | undefined;
+};
+
+/**
+ * Describes the message velda.TunnelPiece.
+ * Use `create(TunnelPieceSchema)` to create a new message.
+ */
+export const TunnelPieceSchema: GenMessage<TunnelPiece> = /*@__PURE__*/
+  messageDesc(file_velda_muster, 5);
+
+/**
+ * @generated from message velda.TunnelPiece.Failure
+ */
+export type TunnelPiece_Failure = Message<"velda.TunnelPiece.Failure"> & {
+  /**
+   * A kind of fault.
+   *
+   * @generated from field: string kind = 1;
+   */
+  kind: string;
+
+  /**
+   * @generated from field: string message = 2;
+   */
+  message: string;
+
+  /**
+   * @generated from field: string remedy = 3;
+   */
+  remedy: string;
+};
+
+/**
+ * Describes the message velda.TunnelPiece.Failure.
+ * Use `create(TunnelPiece_FailureSchema)` to create a new message.
+ */
+export const TunnelPiece_FailureSchema: GenMessage<TunnelPiece_Failure> = /*@__PURE__*/
+  messageDesc(file_velda_muster, 5, 0);
+
+/**
  * What the broker wants of an agent.
  *
  * @generated from message velda.Command
@@ -549,6 +610,22 @@ export type Command = Message<"velda.Command"> & {
      */
     value: Command_Drain;
     case: "drain";
+  } | {
+    /**
+     * Only sent to agents that can open "tunnels".
+     *
+     * @generated from field: velda.Command.OpenTunnel open_tunnel = 8;
+     */
+    value: Command_OpenTunnel;
+    case: "openTunnel";
+  } | {
+    /**
+     * The id of a tunnel whose other end is gone.
+     *
+     * @generated from field: string close_tunnel = 9;
+     */
+    value: string;
+    case: "closeTunnel";
   } | { case: undefined; value?: undefined };
 };
 
@@ -557,7 +634,60 @@ export type Command = Message<"velda.Command"> & {
  * Use `create(CommandSchema)` to create a new message.
  */
 export const CommandSchema: GenMessage<Command> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 5);
+  messageDesc(file_velda_muster, 6);
+
+/**
+ * @generated from message velda.Command.OpenTunnel
+ */
+export type Command_OpenTunnel = Message<"velda.Command.OpenTunnel"> & {
+  /**
+   * Known to this agent alone; its call shows it.
+   *
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: uint32 attempt = 2;
+   */
+  attempt: number;
+
+  /**
+   * @generated from oneof velda.Command.OpenTunnel.to
+   */
+  to: {
+    /**
+     * A port of the worker on which a process of the session listens.
+     *
+     * @generated from field: uint32 port = 3;
+     */
+    value: number;
+    case: "port";
+  } | {
+    /**
+     * A file or folder, as a tar archive; relative to where the session starts.
+     *
+     * @generated from field: string read = 4;
+     */
+    value: string;
+    case: "read";
+  } | {
+    /**
+     * Where a tar archive is unpacked.
+     *
+     * @generated from field: string write = 5;
+     */
+    value: string;
+    case: "write";
+  } | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message velda.Command.OpenTunnel.
+ * Use `create(Command_OpenTunnelSchema)` to create a new message.
+ */
+export const Command_OpenTunnelSchema: GenMessage<Command_OpenTunnel> = /*@__PURE__*/
+  messageDesc(file_velda_muster, 6, 0);
 
 /**
  * @generated from message velda.Command.Start
@@ -642,7 +772,7 @@ export type Command_Start = Message<"velda.Command.Start"> & {
  * Use `create(Command_StartSchema)` to create a new message.
  */
 export const Command_StartSchema: GenMessage<Command_Start> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 5, 0);
+  messageDesc(file_velda_muster, 6, 1);
 
 /**
  * The files that the session starts with, in a new folder. The agent fetches them.
@@ -673,7 +803,7 @@ export type Command_Files = Message<"velda.Command.Files"> & {
  * Use `create(Command_FilesSchema)` to create a new message.
  */
 export const Command_FilesSchema: GenMessage<Command_Files> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 5, 1);
+  messageDesc(file_velda_muster, 6, 2);
 
 /**
  * An account of the worker: by its name, or by numbers where the name is empty.
@@ -707,7 +837,7 @@ export type Command_RunAs = Message<"velda.Command.RunAs"> & {
  * Use `create(Command_RunAsSchema)` to create a new message.
  */
 export const Command_RunAsSchema: GenMessage<Command_RunAs> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 5, 2);
+  messageDesc(file_velda_muster, 6, 3);
 
 /**
  * @generated from message velda.Command.Terminal
@@ -734,7 +864,7 @@ export type Command_Terminal = Message<"velda.Command.Terminal"> & {
  * Use `create(Command_TerminalSchema)` to create a new message.
  */
 export const Command_TerminalSchema: GenMessage<Command_Terminal> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 5, 3);
+  messageDesc(file_velda_muster, 6, 4);
 
 /**
  * @generated from message velda.Command.Kill
@@ -756,7 +886,7 @@ export type Command_Kill = Message<"velda.Command.Kill"> & {
  * Use `create(Command_KillSchema)` to create a new message.
  */
 export const Command_KillSchema: GenMessage<Command_Kill> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 5, 4);
+  messageDesc(file_velda_muster, 6, 5);
 
 /**
  * @generated from message velda.Command.Input
@@ -778,7 +908,7 @@ export type Command_Input = Message<"velda.Command.Input"> & {
  * Use `create(Command_InputSchema)` to create a new message.
  */
 export const Command_InputSchema: GenMessage<Command_Input> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 5, 5);
+  messageDesc(file_velda_muster, 6, 6);
 
 /**
  * @generated from message velda.Command.Resize
@@ -800,7 +930,7 @@ export type Command_Resize = Message<"velda.Command.Resize"> & {
  * Use `create(Command_ResizeSchema)` to create a new message.
  */
 export const Command_ResizeSchema: GenMessage<Command_Resize> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 5, 6);
+  messageDesc(file_velda_muster, 6, 7);
 
 /**
  * Output up to this number is durable, and with `result` the end too: the agent may forget them.
@@ -829,7 +959,7 @@ export type Command_Ack = Message<"velda.Command.Ack"> & {
  * Use `create(Command_AckSchema)` to create a new message.
  */
 export const Command_AckSchema: GenMessage<Command_Ack> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 5, 7);
+  messageDesc(file_velda_muster, 6, 8);
 
 /**
  * Take nothing new; with `stop`, exit when idle.
@@ -848,7 +978,7 @@ export type Command_Drain = Message<"velda.Command.Drain"> & {
  * Use `create(Command_DrainSchema)` to create a new message.
  */
 export const Command_DrainSchema: GenMessage<Command_Drain> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 5, 8);
+  messageDesc(file_velda_muster, 6, 9);
 
 /**
  * The files of sessions, for the agent that a session is placed on.
@@ -868,4 +998,23 @@ export const MusterFileService: GenService<{
   },
 }> = /*@__PURE__*/
   serviceDesc(file_velda_muster, 0);
+
+/**
+ * A call of its own for each copy and each forwarded connection, opened by the agent on a command.
+ *
+ * @generated from service velda.MusterTunnelService
+ */
+export const MusterTunnelService: GenService<{
+  /**
+   * The first message of the agent says that the tunnel is open; it may hold data already.
+   *
+   * @generated from rpc velda.MusterTunnelService.Tunnel
+   */
+  tunnel: {
+    methodKind: "bidi_streaming";
+    input: typeof TunnelPieceSchema;
+    output: typeof TunnelPieceSchema;
+  },
+}> = /*@__PURE__*/
+  serviceDesc(file_velda_muster, 1);
 
