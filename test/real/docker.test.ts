@@ -6,6 +6,7 @@ import { expect, type TestContext, test } from 'vitest';
 import { until, untilHolds } from '#core/testing/until.ts';
 import { poolOf, sharedEngine, startDockerServer } from './parts/docker-scene.ts';
 import { needed } from './parts/part.ts';
+import { addLeavingLink, LIST, makeProject } from './parts/synced-folder.ts';
 
 const scene = sharedEngine();
 /** A folder that containers see as `/gate`; sessions leave their container's name there, and wait until it is open. */
@@ -91,6 +92,39 @@ test.for([
   expect(code).toBe(0);
   expect(out.startsWith(network)).toBe(true);
   expect(out).toMatch(new RegExp(`${engine.gateway}\\s+host.docker.internal`));
+});
+
+test('a folder that is sent along is equal in a container in bytes, modes and links, and a link out of it is refused by name', async (context) => {
+  const { build, engine } = needed(context, scene());
+  await build('agent');
+  const muster = await startDockerServer(context, engine, () => [poolOf('dev', {})]);
+  const folder = mkdtempSync(join(tmpdir(), 'muster-synced-'));
+  context.onTestFinished(() => rmSync(folder, { recursive: true }));
+  const project = join(folder, 'project');
+  const list = makeProject(project);
+
+  const ran = await muster.muster('run', '-p', 'dev', '--sync', project, '--', ...LIST);
+  const inside = await muster.muster('run', '-p', 'dev', '--sync', project, '-C', 'src', '--', 'sh', '-c', './main.sh');
+  const beside = await muster.muster(
+    'run',
+    '-p',
+    'dev',
+    '--sync',
+    project,
+    '--',
+    'sh',
+    '-c',
+    'stat -c %a .; ls ../beside',
+  );
+  addLeavingLink(project);
+  const refused = await muster.muster('run', '-p', 'dev', '--sync', project, '--', 'true');
+  await muster.untilEmpty();
+
+  expect(ran).toMatchObject({ code: 0, out: list });
+  expect(inside).toMatchObject({ code: 0, out: 'it runs\n' });
+  expect(beside).toMatchObject({ code: 1, out: '700\n' });
+  expect(refused.code).toBe(2);
+  expect(refused.err).toContain('The link out leads out of the folder, to ../beside.');
 });
 
 test('a container that is killed under a session is gone, and the session runs again in another', async (context) => {

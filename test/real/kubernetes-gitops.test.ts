@@ -196,7 +196,7 @@ test('Prometheus takes every query of the dashboard', async (context) => {
 
   // Grafana puts the chosen pools in the place of its variable.
   const judged = await judge(
-    ...queries.map((text) => ({ ask: 'query' as const, text: text.replace('$pool', 'gpu|cpu') })),
+    ...queries.map((text) => ({ ask: 'query' as const, text: text.replaceAll('$pool', 'gpu|cpu') })),
   );
 
   expect(judged.filter(({ error }) => error !== undefined)).toEqual([]);

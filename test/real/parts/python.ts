@@ -8,6 +8,7 @@ import { complaintOf, run } from './run.ts';
 const ROOT = join(import.meta.dirname, '..', '..', '..');
 const REQUIREMENTS = join(import.meta.dirname, 'requirements.txt');
 const MITHRIL = join(import.meta.dirname, 'requirements-mithril.txt');
+const JUPYTER = join(import.meta.dirname, 'requirements-jupyter.txt');
 const INSTALLER = 'uv==0.13.7';
 
 export interface Programs {
@@ -64,3 +65,6 @@ export const pythonPrograms = (): Promise<Part<Programs>> =>
 /** Mithril's client and its command `ml`. */
 export const mithrilClient = (): Promise<Part<Programs>> =>
   fetched({ requirements: MITHRIL, names: 'mithril-client', flags: ['--no-deps'] });
+
+/** JupyterLab with its Python kernel. */
+export const jupyter = (): Promise<Part<Programs>> => fetched({ requirements: JUPYTER, names: 'jupyterlab' });
