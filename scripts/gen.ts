@@ -1,11 +1,12 @@
 // Writes everything that is generated; with --check only compares.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { editorSchema } from '../src/config/editor-schema.ts';
 import { type KnownKinds, knownKinds } from '../src/config/kinds.ts';
 import type { Provider } from '../src/core/provider.ts';
 import type { ListedSimulation, Simulation } from '../src/core/simulation.ts';
 import { type AnyFeature, sectionsOf } from '../src/program/features.ts';
-import { renderConfiguration, renderJsonSchema } from './config-reference.ts';
+import { renderConfiguration } from './config-reference.ts';
 import { renderFaults } from './fault-reference.ts';
 import { noticeIds, renderNoticeList } from './notice-list.ts';
 import { renderBenchList, renderCommandList, renderFeatureList, renderNounList } from './noun-lists.ts';
@@ -19,6 +20,8 @@ export interface Generated {
   readonly file: string;
   render(root: string): string | Promise<string>;
 }
+
+const read = (root: string, file: string): string => readFileSync(join(root, file), 'utf8');
 
 const PROVIDERS = 'src/providers/providers.gen.ts';
 
@@ -37,7 +40,8 @@ export const GENERATED: readonly Generated[] = [
     file: 'src/agent/notices.gen.ts',
     render: (root) => renderNoticeList(noticeIds(join(root, 'src/agent/notices'))),
   },
-  { file: 'docs/reference/muster.schema.json', render: async (root) => renderJsonSchema(await allKinds(root)) },
+  { file: 'docs/reference/muster.schema.json', render: async (root) => editorSchema('server', await allKinds(root)) },
+  { file: 'docs/reference/pool.schema.json', render: async (root) => editorSchema('pool', await allKinds(root)) },
   { file: 'docs/reference/configuration.md', render: async (root) => renderConfiguration(await allKinds(root)) },
   { file: 'src/api/reasons.gen.ts', render: (root) => renderReasonList(reasonFolders(join(root, 'src'))) },
   { file: 'docs/reference/reasons.md', render: (root) => renderReasons(join(root, 'src')) },
@@ -61,6 +65,21 @@ export const GENERATED: readonly Generated[] = [
     file,
     render: async () => (await import('../src/providers/kubernetes/install/files.ts'))[make](),
   })),
+  // A chart reads only files of its own folder.
+  {
+    file: 'deploy/helm/muster/files/alerts.yaml',
+    render: (root) =>
+      `# Written by "npm run gen" from deploy/monitoring/alerts.yaml; do not edit.\n${read(root, 'deploy/monitoring/alerts.yaml')}`,
+  },
+  {
+    file: 'deploy/helm/muster/files/dashboard.json',
+    render: (root) => read(root, 'deploy/monitoring/dashboard.json'),
+  },
+  {
+    file: 'docs/reference/metrics.md',
+    render: async () => (await import('./metrics-reference.ts')).renderMetrics(),
+  },
+  { file: 'src/client/api.gen.ts', render: async () => (await import('./api-types.ts')).renderApiTypes() },
   { file: 'docs/reference/api.md', render: async () => (await import('./api-reference.ts')).renderApi() },
 ];
 

@@ -7,10 +7,11 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
+import { addClient } from './client-package.ts';
 import { makeServerRoot } from './image-root.ts';
 
 const ROOT = dirname(import.meta.dirname);
-const ARCHITECTURES = ['x64', 'arm64'];
+export const ARCHITECTURES = ['x64', 'arm64'];
 const execute = promisify(execFile);
 
 async function run(program: string, words: readonly string[], cwd: string): Promise<string> {
@@ -22,6 +23,7 @@ async function run(program: string, words: readonly string[], cwd: string): Prom
 export async function makePackageRoot(folder: string): Promise<string> {
   const root = join(folder, 'muster');
   await makeServerRoot(root);
+  await addClient(root);
   for (const name of ['LICENSE', 'README.md', 'CHANGELOG.md']) copyFileSync(join(ROOT, name), join(root, name));
   return root;
 }
@@ -43,7 +45,7 @@ interface Lockfile {
 }
 
 /** Fetches the Node of an architecture into `root/bin`: the version that the lockfile names, with its checksum. */
-async function fetchNode(arch: string, root: string, scratch: string): Promise<void> {
+export async function fetchNode(arch: string, root: string, scratch: string): Promise<void> {
   const { packages } = JSON.parse(readFileSync(join(ROOT, 'package-lock.json'), 'utf8')) as Lockfile;
   const name = `node-linux-${arch}`;
   const locked = packages[`node_modules/${name}`];

@@ -26,6 +26,12 @@ function markdownBelow(folder: string): string[] {
     .map((path) => join(folder, path));
 }
 
+function filesBelow(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => relative(ROOT, join(entry.parentPath, entry.name)));
+}
+
 const documents = [
   'README.md',
   'ARCHITECTURE.md',
@@ -97,6 +103,10 @@ describe('the configuration in the documentation', () => {
     kinds = await allKinds(ROOT);
   });
 
+  /** Files of the repository are checked where they are used: manifests of Kubernetes, kinds of a plug-in. */
+  const isConfiguration = ({ language, marks }: Fence): boolean =>
+    language === 'yaml' && !marks.some((mark) => /^(deploy|examples)\//.test(mark));
+
   const hasKey = (text: string, keys: string): boolean => new RegExp(`^(${keys}):`, 'm').test(text);
 
   function checked(text: string): { readonly problems?: readonly Problem[] | undefined; warnings: readonly Problem[] } {
@@ -111,8 +121,16 @@ describe('the configuration in the documentation', () => {
   const limitWarningsIn = (text: string): readonly Problem[] =>
     checked(text).warnings.filter(({ path }) => path.includes('auto_scaler'));
 
+  /** Which of the two limits an example with a backend leaves out: without both, each session launches a machine. */
+  function lackingIdleLimits(text: string): string[] {
+    const timesIn = (pattern: string): number => [...text.matchAll(new RegExp(pattern, 'g'))].length;
+    // `autoscaler_config` of one pool changes single keys of the shared one.
+    const pools = timesIn('\\bauto_scaler"?\\s*[:=]') + Math.min(1, timesIn('\\bautoscaler_config"?\\s*[:=]'));
+    return ['min_idle_agents', 'max_idle_agents'].filter((key) => timesIn(`\\b${key}"?\\s*[:=]`) < pools);
+  }
+
   test('every example is good as it stands', () => {
-    const examples = fences.filter(({ language }) => language === 'yaml');
+    const examples = fences.filter(isConfiguration);
     const wrong = examples.flatMap(({ path, line, text }) =>
       problemsIn(text).map((problem) => `${path}:${line}: ${describeProblem(problem)}`),
     );
@@ -122,13 +140,39 @@ describe('the configuration in the documentation', () => {
   });
 
   test('no example has limits that cost more than they seem to, or have no effect', () => {
-    const examples = fences.filter(({ language }) => language === 'yaml');
+    const examples = fences.filter(isConfiguration);
     const wrong = examples.flatMap(({ path, line, text }) =>
       limitWarningsIn(text).map((warning) => `${path}:${line}: ${describeProblem(warning)}`),
     );
 
     expect(wrong).toEqual([]);
     expect(limitWarningsIn('name: x\nauto_scaler: { max_agents: 1 }')).toHaveLength(1);
+  });
+
+  test('every example with a backend sets min_idle_agents and max_idle_agents', () => {
+    const lacking = fences
+      .filter(({ language }) => ['', 'yaml', 'json', 'hcl', 'sh'].includes(language))
+      .flatMap(({ path, line, text }) => lackingIdleLimits(text).map((key) => `${path}:${line}: ${key} is not set`));
+
+    expect(lacking).toEqual([]);
+    expect(lackingIdleLimits('auto_scaler:\n  max_agents: 1\n  backend: { process: {} }')).toHaveLength(2);
+  });
+
+  test('Muster has the kinds of Velda that the guide to pools names, and no other', () => {
+    const rows = read('docs/guides/pools-configuration.md').split("## Velda's file")[1]?.split('\n') ?? [];
+    const named = (start: RegExp): string[] =>
+      rows.flatMap((row) =>
+        (start.test(row) ? [...(row.split(' | ')[0] ?? '').matchAll(/`(\w+)`/g)] : []).map(
+          ([, kind]) => kind as string,
+        ),
+      );
+    const known = new Set([...Object.keys(kinds.backends), ...Object.keys(kinds.sources)]);
+    const refused = rows
+      .filter((row) => row.includes('refused as unknown'))
+      .flatMap((row) => row.match(/(?<=`)\w+(?=`)/)?.[0] ?? []);
+
+    expect(named(/^\| (backends?|provisioners) /).filter((kind) => !known.has(kind))).toEqual(refused);
+    expect(refused).toEqual(['primeintellect_instance']);
   });
 
   test('an example that is wrong is found', () => {
@@ -138,9 +182,23 @@ describe('the configuration in the documentation', () => {
   });
 });
 
+test('the guide to Terraform on AWS says how many machines its example keeps', () => {
+  const guide = read('docs/guides/terraform-aws.md');
+  const settingOf = (pool: string, key: string): string =>
+    new RegExp(`${pool} = \\{.*\\b${key} = (\\d+)`).exec(guide)?.[1] ?? 'nothing';
+  const decay = /idle_decay += optional\(string, "(\d+)s"\)/.exec(read('deploy/terraform/aws/variables.tf'))?.[1];
+
+  expect(guide).toContain(
+    `\`cpu-pool\` of the example keeps ${settingOf('cpu-pool', 'min_idle_agents')} machines ready`,
+  );
+  expect(settingOf('gpu-pool', 'min_idle_agents')).toBe('0');
+  expect(guide).toContain(`up to ${settingOf('gpu-pool', 'max_idle_agents')} machines stay idle after their sessions`);
+  expect(guide).toContain(`every ${Number(decay) / 60} minutes Muster removes one`);
+});
+
 test('every example that names a file is the text of that file', () => {
   const named = fences.flatMap((fence) => {
-    const [, file] = fence.language.split(' ');
+    const file = fence.marks.find((mark) => mark.includes('/') && !mark.includes('='));
     return file === undefined ? [] : [{ ...fence, file }];
   });
   const wrong = named
@@ -218,6 +276,20 @@ test('every file that README.md and ARCHITECTURE.md name is there', () => {
   );
 
   expect(gone).toEqual([]);
+});
+
+test('guides and what is in deploy call the installed command; only the README begins in a clone', () => {
+  const inClone = [...written.filter((path) => path !== 'README.md'), ...filesBelow('deploy')]
+    .filter((path) => path !== 'CHANGELOG.md')
+    .flatMap((path) =>
+      read(path)
+        .split('\n')
+        .map((line, index) => ({ line, place: `${path}:${index + 1}` })),
+    )
+    .filter(({ line }) => /(^|[^`])\bnpx muster\b|tools\/muster\.mjs|src\/main\.ts/.test(line))
+    .map(({ place }) => place);
+
+  expect(inClone).toEqual([]);
 });
 
 test('every guide is reached from the first one, and every guide shows something to run', () => {

@@ -5,16 +5,20 @@ export interface Fence {
   readonly path: string;
   readonly line: number;
   readonly language: string;
+  /** What follows the language: `test`, `needs=aws`, `file=muster.yaml`, the path of a file of the repository. */
+  readonly marks: readonly string[];
   readonly text: string;
 }
 
+const unindented = (text: string, indent: string): string =>
+  indent === '' ? text : text.replace(new RegExp(`^${indent}`, 'gm'), '');
+
 export function fencesIn(path: string, markdown: string): Fence[] {
-  return [...markdown.matchAll(/^( *)```([^\n`]*)\n([\s\S]*?)^\1```$/gm)].map((match) => ({
-    path,
-    line: markdown.slice(0, match.index).split('\n').length,
-    language: (match[2] as string).trim(),
-    text: match[3] as string,
-  }));
+  return [...markdown.matchAll(/^( *)```([^\n`]*)\n([\s\S]*?)^\1```$/gm)].map((match) => {
+    const [language = '', ...marks] = (match[2] as string).trim().split(/\s+/);
+    const line = markdown.slice(0, match.index).split('\n').length;
+    return { path, line, language, marks, text: unindented(match[3] as string, match[1] as string) };
+  });
 }
 
 /** Where links in the text lead; what stands in code is none. */
@@ -28,6 +32,8 @@ function shellWords(line: string): string[][] {
   const commands: string[][] = [[]];
   const token = /\s+|#.*$|(\|\||&&|[|;&)]|\$\()|((?:'[^']*'|"[^"]*"|\\.|[^\s|;&)'"\\])+)/g;
   for (const match of line.matchAll(token)) {
+    // What a command in brackets prints is a word of the command around it.
+    if (match[1] === '$(') commands.at(-1)?.push('PRINTED');
     if (match[1]) commands.push([]);
     else if (match[2]) {
       const word = match[2].replace(/'([^']*)'|"([^"]*)"|\\(.)/g, (_, one, two, three) => one ?? two ?? three);
@@ -45,7 +51,7 @@ export interface CommandLine {
 const REDIRECTION = /^[0-9]*[<>]/;
 
 /** What follows `muster` or `npx muster` in the examples of a fence. */
-export function commandLines({ path, line, language, text }: Fence): CommandLine[] {
+export function commandLines({ path, line, language, text }: Omit<Fence, 'marks'>): CommandLine[] {
   if (!['', 'sh', 'bash', 'console'].includes(language)) return [];
   return text
     .replaceAll('\\\n', ' ')
@@ -55,7 +61,7 @@ export function commandLines({ path, line, language, text }: Fence): CommandLine
         .map((words) => (words[0] === 'npx' ? words.slice(1) : words))
         .filter(([first]) => first === 'muster')
         .map(([, ...words]) => ({
-          words: words.filter((word) => !REDIRECTION.test(word)),
+          words: words.filter((word, n) => !REDIRECTION.test(word) && !/^[0-9]*[<>]+$/.test(words[n - 1] ?? '')),
           place: `${path}:${line + n + 1}`,
         })),
     );

@@ -35,6 +35,7 @@ const INWARD: Readonly<Record<string, readonly string[]>> = {
   api: ['pools', 'workers', 'sessions', 'files', 'broker'],
   agent: ['config', 'wire', 'host'],
   cli: ['core'],
+  client: [],
   edge: ['core', 'access'],
   installer: ['core', 'boot'],
   program: ['api', 'broker', 'files', 'edge', 'installer', 'agent', 'cli', 'providers', ...features],

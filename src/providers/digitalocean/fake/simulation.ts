@@ -13,7 +13,7 @@ const TRIES = [
   'provisioners:',
   '  - digitalocean_auto:',
   '      region: atl1',
-  '      autoscaler_config: { max_agents: 4 }',
+  '      autoscaler_config: { max_agents: 4, min_idle_agents: 0, max_idle_agents: 1, idle_decay: 1m }',
   '      pool_details:',
   '        - { pool_name: mi300x-1gpu, size: gpu-mi300x1-192gb-devcloud, image: amd-rocm71software }',
   'END',

@@ -18,14 +18,28 @@ const NODES: readonly NodeDraft[] = [
   },
 ];
 
+// The template mounts no file: Muster gives the pods the agent's file itself.
 const TRIES = [
-  'kubectl apply -f deploy/kubernetes/agentpool-crd.yaml',
+  'npx muster kube crd | kubectl apply -f -',
+  "kubectl apply -f - <<'END'",
+  'apiVersion: velda.io/v1',
+  'kind: AgentPool',
+  'metadata: { name: pods, namespace: default }',
+  'spec:',
+  '  autoscaler: { minIdle: 1, maxIdle: 2, maxReplicas: 3 }',
+  '  template:',
+  '    metadata: { labels: { app: agent } }',
+  '    spec: { containers: [{ name: agent, image: muster/agent }] }',
+  'END',
   "cat > muster.yaml <<'END'",
   'provisioners:',
   '  - kubernetes: { namespace: default }',
   'END',
   'npx muster server --config muster.yaml   # every AgentPool of the namespace becomes a pool',
-  'kubectl get agentpools,pods --watch',
+  '',
+  '# in another terminal, in the same folder:',
+  'npx muster run --pool pods -- uname -a',
+  'kubectl get agentpools,pods',
 ];
 
 async function start(options: Parameters<Simulation['start']>[0]): Promise<RunningSimulation> {

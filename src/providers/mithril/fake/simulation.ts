@@ -14,6 +14,7 @@ const TRIES = [
   '  - mithril_auto:',
   '      project_id: proj_abc123',
   '      region: us-west-2',
+  '      autoscaler_config: { max_agents: 4, min_idle_agents: 0, max_idle_agents: 1, idle_decay: 1m }',
   '      pool_details:',
   '        - { pool_name: h100-8x, instance_type: 8xh100, limit_price: 4.50 }',
   '      max_suspended_bids: 2',

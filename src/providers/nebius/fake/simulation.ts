@@ -15,6 +15,7 @@ const TRIES = [
   '  - nebius_auto:',
   '      parent_id: project-abc123',
   '      subnet_id: vpcsubnet-xyz',
+  '      autoscaler_config: { max_agents: 4, min_idle_agents: 0, max_idle_agents: 1, idle_decay: 1m }',
   '      pool_details:',
   '        - { pool_name: h200-1gpu, platform: gpu-h200-sxm, resource_preset: 1gpu-16vcpu-200gb }',
   '      max_disk_pool_size: 2',
