@@ -29,6 +29,10 @@ export interface AgentConfig {
   /** The cloud whose interruption notices the agent reads. */
   readonly notices?: string | undefined;
   readonly mtls?: { readonly cert: string; readonly key: string } | undefined;
+  /** The port on which the agent answers `GET /health`. */
+  readonly serve?: number | undefined;
+  /** When the agent ends its sessions and itself, in milliseconds since 1970. */
+  readonly endsAt?: number | undefined;
 }
 
 function inOrder(addresses: readonly string[]): AgentConfig['broker'] {
@@ -73,6 +77,8 @@ export function readAgentConfig(text: string, expand: Expansion, slots?: string)
     leaseMs: file.lease,
     notices: file.notices,
     mtls: cert !== undefined && key !== undefined ? { cert, key } : undefined,
+    serve: file.serve,
+    endsAt: file.endsAt,
   };
   return { value, warnings };
 }
@@ -120,6 +126,8 @@ export function writeAgentConfig(config: AgentConfig): string {
     // Seconds with a fraction are the one form that every reader of proto-JSON knows.
     lease: config.leaseMs === undefined ? undefined : `${config.leaseMs / 1_000}s`,
     notices: config.notices,
+    serve: config.serve,
+    endsAt: config.endsAt === undefined ? undefined : new Date(config.endsAt).toISOString(),
     daemonConfig: {
       agentName: text(config.name),
       maxSessions: config.slots,

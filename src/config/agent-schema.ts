@@ -65,6 +65,19 @@ export const agentSchema = z.object({
     .regex(/^[a-z0-9-]+$/, 'must be the name of a cloud, like aws')
     .optional()
     .describe('The cloud whose interruption notices the agent reads (spot machines), like `aws`.'),
+  serve: z
+    .int()
+    .min(1)
+    .max(65_535)
+    .optional()
+    .describe('Port on which the agent answers `GET /health` with 200; `--serve` wins. Absent: on none.'),
+  endsAt: z.iso
+    .datetime({ offset: true })
+    .transform((text) => Date.parse(text))
+    .optional()
+    .describe(
+      'When the agent ends its sessions and itself, as a date with time and zone. The server may set it later.',
+    ),
   daemonConfig: daemonConfig
     .refine(
       (daemon) => (daemon.mtlsClientCertPath === undefined) === (daemon.mtlsClientKeyPath === undefined),

@@ -36,6 +36,8 @@ export interface BootSettings {
 export interface AgentOwner {
   readonly name: string;
   readonly slots: number;
+  readonly port?: Boot['port'];
+  readonly endsAt?: Boot['endsAt'];
 }
 
 /** What every feature is started with; `program/features.ts` says what else there is. */

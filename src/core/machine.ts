@@ -58,6 +58,8 @@ export interface LaunchRecord extends Row {
   readonly names: readonly string[];
   readonly agentConfig: string;
   readonly install?: Boot['install'];
+  readonly port?: Boot['port'];
+  readonly endsAt?: Boot['endsAt'];
   readonly askedAt: number;
   /** By name: what its cloud is not done with. Absent in rows of earlier versions. */
   readonly operations?: Readonly<Record<string, string>> | undefined;

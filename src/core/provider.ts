@@ -34,6 +34,12 @@ export interface Trouble {
   readonly final: boolean;
 }
 
+/** Where a server on a machine can be reached. */
+export interface Endpoint {
+  readonly host: string;
+  readonly port: number;
+}
+
 /** What the cloud has. */
 export interface Machine {
   readonly name: string;
@@ -47,6 +53,8 @@ export interface Machine {
   readonly endsAt?: number | undefined;
   /** The addresses that its connections come from, where the cloud knows them: proof for `agent_auth: machine`. */
   readonly addresses?: readonly string[] | undefined;
+  /** Where the port of its launch can be reached from outside of it, the best place first; absent: it has none yet, or the cloud does not know. */
+  readonly endpoints?: readonly Endpoint[] | undefined;
 }
 
 /** The agent with its runtime, for Linux on one kind of machine. */
@@ -65,6 +73,10 @@ export interface Boot {
   readonly token: string;
   /** Where a machine without an agent gets one; `ca` is what to trust there, where the system does not. */
   readonly install?: { readonly archives: readonly AgentArchive[]; readonly ca?: string | undefined } | undefined;
+  /** The port that its agent serves `/health` on. A backend publishes it, and shows it in `endpoints` of the machine. */
+  readonly port?: number | undefined;
+  /** When the machine must be gone, even if no server deletes it. Its agent ends it; a cloud that can do so itself is told at its creation. */
+  readonly endsAt?: number | undefined;
 }
 
 /** A committed request for one or more named machines: same id, same bytes, always. */

@@ -19,7 +19,7 @@ const NAMES_IN_ONE_LAUNCH = 50;
 export const MOST_CALLS = 5;
 
 /** What a feature wants of one offer. */
-export interface Wanted extends Pick<Boot, 'agentConfig' | 'install'> {
+export interface Wanted extends Omit<Boot, 'token'> {
   readonly owner: { readonly id: string; readonly name: string };
   readonly offer: Offer;
   readonly count: number;
@@ -42,12 +42,12 @@ export function askFor<R extends MachineRow>(owned: OwnedMachines<R>, wanted: Wa
 
 function launchOf<R extends MachineRow>(owned: OwnedMachines<R>, wanted: Wanted, names: string[]): Change[] {
   const { base, use, observations, calls } = owned;
-  const { agentConfig, install } = wanted;
+  const { agentConfig, install, port, endsAt } = wanted;
   const [owner, offer] = [wanted.owner.id, wanted.offer.id];
   const askedAt = base.clock.now();
   const form = base.clouds.formOf(offer);
   const mark = { cluster: base.store.cluster, use, owner, shape: shapeOf(base.offerShape(wanted.offer), form) };
-  const record: LaunchRecord = { id: base.nextId(), offer, mark, names, agentConfig, install, askedAt };
+  const record: LaunchRecord = { id: base.nextId(), offer, mark, names, agentConfig, install, port, endsAt, askedAt };
   calls.launches.set(record.id, newLaunch());
   for (const name of names) observations.observeFirst(name);
   const fields = { launch: record.id, offer, askedAt, pricePerHour: owned.priceOf(owner, offer), form };

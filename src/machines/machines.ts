@@ -96,7 +96,13 @@ function ownedBy<R extends MachineRow, O extends Observation>(
     },
     admit: asker.admit ?? ((joining) => admitByLaunch(owned, joining)),
     priceOf: (owner, offer) => asker.statedPrice(owner, offer) ?? base.clouds.priceOf(offer),
-    bootOf: ({ id, agentConfig, install }) => ({ agentConfig, install, token: base.launchToken(id) }),
+    bootOf: ({ id, agentConfig, install, port, endsAt }) => ({
+      agentConfig,
+      install,
+      port,
+      endsAt,
+      token: base.launchToken(id),
+    }),
   };
   return owned;
 }

@@ -169,6 +169,8 @@ function agentConfig({ grpc, otherBrokers, loaded, front }: ServerContext, owner
     workDir: DEFAULT_AGENT_WORK_DIR,
     labels: {},
     leaseMs: loaded.config.agent.leaseMs,
+    serve: owner.port,
+    endsAt: owner.endsAt,
   });
 }
 
