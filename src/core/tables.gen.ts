@@ -1,5 +1,6 @@
 // Written by "npm run gen" from src/core/*.ts; do not edit.
 import { accessTables } from './access.ts';
+import { computerHistories, computerTables } from './computer.ts';
 import { fileTables } from './file.ts';
 import { journalHistories } from './journal.ts';
 import { machineHistories, machineTables } from './machine.ts';
@@ -12,6 +13,7 @@ import { workerTables } from './worker.ts';
 /** Live records: all of them are in memory to read, and durable before anything follows from them. */
 export const TABLES = {
   ...accessTables,
+  ...computerTables,
   ...fileTables,
   ...machineTables,
   ...poolTables,
@@ -23,6 +25,7 @@ export const TABLES = {
 
 /** What is only appended. */
 export const HISTORIES = {
+  ...computerHistories,
   ...journalHistories,
   ...machineHistories,
   ...sessionHistories,

@@ -4,7 +4,7 @@ import { Fault } from '#core/fault.ts';
 import { aPool, OFFER } from '#core/testing/pool.ts';
 import { type SimCloud, simKind } from '#sim/backend.ts';
 import { openPoolWorld, type PoolWorld, type PoolWorldOptions } from '#sim/pool-world.ts';
-import { type Computer, startComputers } from './testing/computers.ts';
+import { type DeskMachine, startDesk } from './testing/desk.ts';
 
 const ABOUT = { use: 'worker', owner: 'id-gpu', offer: OFFER.id, kind: 'sim' };
 const endedIn = ({ disk }: PoolWorld) => disk.histories.endedMachines;
@@ -139,8 +139,8 @@ describe('the history of a machine', () => {
 
   it('is kept for every use', async () => {
     const { world } = await withMachine();
-    const rows = new Map<string, Computer>();
-    const computers = startComputers({ ...world.life, clock: world.clock }, rows);
+    const rows = new Map<string, DeskMachine>();
+    const computers = startDesk({ ...world.life, clock: world.clock }, rows);
     computers.create();
     await world.advance(2 * MINUTE_MS);
     const [name] = rows.keys();

@@ -5,14 +5,14 @@ import type { Machine } from '#core/provider.ts';
 import { aPool, OFFER } from '#core/testing/pool.ts';
 import type { SimMachine } from '#sim/backend.ts';
 import { openPoolWorld, type PoolWorld, type PoolWorldOptions } from '#sim/pool-world.ts';
-import { type Computer, DESK, startComputers } from './testing/computers.ts';
+import { DESK, type DeskMachine, startDesk } from './testing/desk.ts';
 
 const doesBoot = ({ launch }: SimMachine): boolean => launch?.mark.use === 'worker';
 
 async function open(options: PoolWorldOptions = {}) {
   const world = await openPoolWorld({ pools: [aPool({ minIdleSlots: 1 })], doesBoot, ...options });
-  const rows = new Map<string, Computer>();
-  return { world, rows, computers: startComputers({ ...world.life, clock: world.clock }, rows) };
+  const rows = new Map<string, DeskMachine>();
+  return { world, rows, computers: startDesk({ ...world.life, clock: world.clock }, rows) };
 }
 
 const uses = (world: PoolWorld) => world.cloud.machines().map(({ machine }) => machine.mark?.use);
@@ -37,7 +37,7 @@ describe("a computer's machine in the account of a pool", () => {
       while (listings(world) < before + 20) await world.advance(MINUTE_MS);
       world.crash();
       await world.start();
-      startComputers({ ...world.life, clock: world.clock }, rows);
+      startDesk({ ...world.life, clock: world.clock }, rows);
     }
     await world.advance(5 * MINUTE_MS);
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Hello, JoinProof } from '#core/agent-link.ts';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { aPool } from '#core/testing/pool.ts';
-import { type Computer, type Computers, DESK, startComputers } from '#machines/testing/computers.ts';
+import { DESK, type Desk, type DeskMachine, startDesk } from '#machines/testing/desk.ts';
 import type { SimMachine } from '#sim/backend.ts';
 import { openPoolWorld } from '#sim/pool-world.ts';
 import type { AnyFeature } from './features.ts';
@@ -12,12 +12,12 @@ const INSTALL = { archives: [{ machine: 'x86_64', url: 'https://muster:8081/agen
 
 /** A server with a pool that keeps one worker idle, and with the feature of the computer `desk`. */
 async function open(doesBoot = (_made: SimMachine): boolean => true, nameOf = (name: string): string => name) {
-  const rows = new Map<string, Computer>();
-  let computers: Computers | undefined;
+  const rows = new Map<string, DeskMachine>();
+  let computers: Desk | undefined;
   const feature: AnyFeature = {
     id: 'computers',
     start(parts) {
-      computers = startComputers(parts, rows);
+      computers = startDesk(parts, rows);
       return { configure: () => {}, stop: async () => {} };
     },
   };
@@ -39,7 +39,7 @@ async function open(doesBoot = (_made: SimMachine): boolean => true, nameOf = (n
   const [worker] = life.store.view.workers.all();
   return {
     ...{ clock, cloud, disk, agents, rows, plane: life, store: life.store, machines: life.machines },
-    computers: computers as unknown as Computers,
+    computers: computers as unknown as Desk,
     computer: computer ?? '',
     worker: worker?.id ?? '',
   };

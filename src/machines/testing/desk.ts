@@ -17,17 +17,17 @@ import { resolveLaunches } from '../resolve-launches.ts';
 
 export const DESK = { id: 'id-desk', name: 'desk' };
 
-export interface Computer extends MachineRow {
+export interface DeskMachine extends MachineRow {
   readonly owner: string;
 }
 
-export interface Computers {
-  readonly owned: OwnedMachines<Computer>;
+export interface Desk {
+  readonly owned: OwnedMachines<DeskMachine>;
   create(): void;
   remove(): void;
 }
 
-export interface ComputersDeps {
+export interface DeskDeps {
   readonly machines: Machines;
   readonly store: Store;
   readonly journal: Journal;
@@ -38,13 +38,13 @@ export interface ComputersDeps {
 }
 
 /** Its rows outlive the process, as those of a table do. */
-export function startComputers(
-  { machines, store, journal, clouds, clock, boot, link }: ComputersDeps,
-  rows: Map<string, Computer>,
-): Computers {
+export function startDesk(
+  { machines, store, journal, clouds, clock, boot, link }: DeskDeps,
+  rows: Map<string, DeskMachine>,
+): Desk {
   const event = (kind: string, id: string, message: string) =>
     journal.event({ kind, subject: `computer/${id}`, message });
-  const owned: OwnedMachines<Computer> = machines.register<Computer>(
+  const owned: OwnedMachines<DeskMachine> = machines.register<DeskMachine>(
     {
       use: 'computer',
       noun: 'computer',

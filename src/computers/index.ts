@@ -1,0 +1,45 @@
+import type { Clouds } from '#clouds/clouds.ts';
+import type { KnownKinds } from '#config/kinds.ts';
+import type { AgentLink } from '#core/agent-link.ts';
+import type { Computers } from '#core/computer.ts';
+import type { BootSettings, Feature, FeatureBase } from '#core/feature.ts';
+import type { Journal } from '#journal/journal.ts';
+import type { Machines } from '#machines/machines.ts';
+import { agentImageOf } from './agent-image.ts';
+import { startReconciling } from './reconcile.ts';
+import { openRequests } from './requests.ts';
+import { type ComputerSettings, sectionSchema } from './section.ts';
+
+type Base = FeatureBase<ComputerSettings> & {
+  readonly journal: Journal;
+  readonly clouds: Clouds;
+  readonly machines: Machines;
+  readonly link: AgentLink;
+  readonly boot: BootSettings;
+  readonly kinds: KnownKinds;
+};
+
+const feature: Feature<ComputerSettings, Computers, Base> = {
+  id: 'computers',
+  section: { key: 'computers', schema: sectionSchema },
+  start(base) {
+    let settings = base.settings;
+    const loop = startReconciling(base);
+    const requests = openRequests({
+      ...base,
+      loop,
+      settings: () => settings,
+      agentImage: agentImageOf(base.context.userAgent),
+      endMoved: () => {},
+    });
+    return {
+      ...requests,
+      configure(next) {
+        settings = next;
+      },
+      stop: loop.stop,
+    };
+  },
+};
+
+export default feature;
