@@ -59,8 +59,12 @@ export interface SessionEnd {
 export interface Session extends Row {
   /** Ordered by the time of acceptance: first in, first out within a priority. */
   readonly id: string;
+  /** The id of what it belongs to: a pool, or a computer. */
   readonly pool: string;
+  /** The name of that. */
   readonly poolName: string;
+  /** It belongs to a computer; absent: to a pool. */
+  readonly use?: 'computer' | undefined;
   readonly spec: SessionSpec;
   readonly acceptedAt: number;
   readonly by: string;

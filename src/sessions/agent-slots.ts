@@ -1,6 +1,7 @@
 import type { Clock } from '#core/clock.ts';
 import type { Store } from '#core/store.ts';
 import { offeredBy } from './asked-labels.ts';
+import { openOwnerOf } from './owner.ts';
 import type { Seat } from './queue.ts';
 
 // Long enough that a broken agent cannot empty the queue, short enough that a bad command does not idle a good agent.
@@ -96,15 +97,12 @@ export function openAgentSlots({ store: { view }, clock, changed }: Options): Ag
       const agent = view.agents.get(id);
       const connection = reconciledConnection(id);
       if (!agent || !connection || connection.coolDowns > 0) return undefined;
-      const worker = view.workers.get(id);
-      if (!worker || worker.drain || worker.parked || worker.removal) return undefined;
-      const pool = view.pools.get(worker.pool);
-      // A freeze does not stop placing: it guards against acting on what we cannot see, and this agent is connected.
-      if (!pool || pool.removal || pool.pausedAt !== undefined) return undefined;
+      const owner = openOwnerOf({ view }, id);
+      if (!owner) return undefined;
       const free = agent.slots - used(id, connection);
       if (free <= 0) return undefined;
-      const labels = { ...pool.spec.labels, ...offeredBy(agent) };
-      return { id, pool: pool.id, free, connectedAt: agent.connectedAt, labels };
+      const labels = { ...owner.labels, ...offeredBy(agent) };
+      return { id, pool: owner.id, free, connectedAt: agent.connectedAt, labels };
     },
     stop() {
       for (const cancel of alarms) cancel();

@@ -3,6 +3,7 @@ import type { Actor } from '#core/journal.ts';
 import type { OutputPosition, Session, SessionEnd } from '#core/session.ts';
 import { append, type Change, drop, put } from '#core/store.ts';
 import { commitThen, type SessionsDeps } from './deps.ts';
+import { keptOwner } from './owner.ts';
 
 /** A session ends as refused when more agents than this have refused it. */
 const MOST_REFUSALS = 3;
@@ -77,8 +78,7 @@ export function openFinishAttempt(deps: SessionsDeps, hooks: AttemptHooks): Fini
   }
 
   function canQueue(session: Session): boolean {
-    const pool = store.view.pools.get(session.pool);
-    return pool !== undefined && !pool.removal;
+    return keptOwner(store, session.pool) !== undefined;
   }
 
   /** What an agent cannot do another may: it is asked while one is connected that has not refused. */

@@ -8,6 +8,7 @@ import type { Delivery } from './delivery.ts';
 import { commitThen, type SessionsDeps, whenDurable } from './deps.ts';
 import type { FinishAttempt } from './finish-attempt.ts';
 import type { LostSessions } from './lost-sessions.ts';
+import { isLeaving } from './owner.ts';
 import type { UnknownSessions } from './unknown-sessions.ts';
 
 export interface JoinParts {
@@ -41,10 +42,9 @@ export function openJoin(
     // A Velda agent loses an end that it failed to send: a session that it does not list may have run, unless we never sent it.
     const neverReceived = session.startedAt === undefined && (agent.wire === 'muster' || delivery.isNeverSent(session));
     if (!neverReceived) return lostSessions.absent(session);
-    const worker = view.workers.get(agent.id);
     if (session.kill) {
       finishAttempt.end(session, { end: { how: 'cancelled', message: 'The session was killed before it started.' } });
-    } else if (agentSlots.excess(agent.id) > 0 || worker?.drain || worker?.removal) {
+    } else if (agentSlots.excess(agent.id) > 0 || isLeaving(store, agent.id)) {
       finishAttempt.requeue(session, 'The agent reconnected without a free slot for the session.');
     } else {
       whenDurable(deps, () => delivery.start(session));

@@ -4,6 +4,7 @@ import { isFrozen } from '#core/worker.ts';
 import type { Delivery } from './delivery.ts';
 import type { SessionsDeps } from './deps.ts';
 import type { FinishAttempt } from './finish-attempt.ts';
+import { hasMachine } from './owner.ts';
 
 /** Requeues or ends sessions that certainly run nowhere any more; while their pool is frozen, they wait. */
 export interface LostSessions {
@@ -33,7 +34,7 @@ export function startLostSessions(deps: SessionsDeps, { finishAttempt, delivery 
   function whyLost(session: Session): string | undefined {
     if (session.worker === undefined) return undefined;
     // A disconnected agent keeps its sessions: they may still run there.
-    if (!view.workers.get(session.worker)) return GONE;
+    if (!hasMachine(store, session.worker)) return GONE;
     return absentAttempt.get(session.id) === session.attempt ? ABSENT : undefined;
   }
 
@@ -59,6 +60,9 @@ export function startLostSessions(deps: SessionsDeps, { finishAttempt, delivery 
 
   const subscriptions = [
     store.onChange('workers', (after, _before, id) => {
+      if (!after) pokeAllOf(id);
+    }),
+    store.onChange('computerMachines', (after, _before, id) => {
       if (!after) pokeAllOf(id);
     }),
     store.onChange('freezes', (after) => {

@@ -5,6 +5,7 @@ import { isFrozen } from '#core/worker.ts';
 import type { Delivery } from './delivery.ts';
 import { commitThen, type SessionsDeps } from './deps.ts';
 import type { FinishAttempt } from './finish-attempt.ts';
+import { keptOwner } from './owner.ts';
 import type { PoolQueues } from './pool-queues.ts';
 
 // A few milliseconds of work; the remainder waits until other events had their turn.
@@ -17,10 +18,9 @@ export interface QueueParts {
   readonly finishAttempt: FinishAttempt;
 }
 
-/** One pass over the queue of a pool: places its sessions, or cancels them where the pool is being removed. */
+/** One pass over the queue of a pool or computer: places its sessions, or cancels them where it is being removed. */
 export function placeOrCancel(deps: SessionsDeps, parts: QueueParts, pool: string): Again | undefined {
-  const row = deps.store.view.pools.get(pool);
-  return row && !row.removal ? place(deps, parts, pool) : cancelQueued(deps, parts, pool);
+  return keptOwner(deps.store, pool) ? place(deps, parts, pool) : cancelQueued(deps, parts, pool);
 }
 
 const placedOn = (session: Session, agent: string, nowMs: number): Session => ({
@@ -69,7 +69,8 @@ export function place(deps: SessionsDeps, { queues, delivery }: QueueParts, pool
 function cancelQueued({ store }: SessionsDeps, { finishAttempt }: QueueParts, pool: string): Again | undefined {
   if (isFrozen(store, pool)) return undefined;
   let cancelled = 0;
-  const message = 'The pool of this session is being removed.';
+  const what = store.view.pools.get(pool) ? 'pool' : 'computer';
+  const message = `The ${what} of this session is being removed.`;
   for (const session of [...store.view.sessions.by('queue', pool)]) {
     if (cancelled++ >= CANCELS_PER_PASS) return { afterMs: 0 };
     finishAttempt.end(session, { end: { how: 'cancelled', message }, event: message });

@@ -1,7 +1,9 @@
+import type { Computer } from '#core/computer.ts';
 import type { Pool } from '#core/pool.ts';
 import type { Session } from '#core/session.ts';
 import type { Store } from '#core/store.ts';
 import type { PoolSeat } from './agent-slots.ts';
+import { isComputerKept } from './owner.ts';
 import { makePoolQueue, type PoolQueue } from './queue.ts';
 
 /** The queues of all pools, kept in step with the rows: queued sessions, and agents with free slots. */
@@ -65,6 +67,13 @@ export function openPoolQueues({ store, seat, changed }: Options): PoolQueues {
     changed(id);
   }
 
+  function computerChanged(after: Computer | undefined, before: Computer | undefined, id: string): void {
+    if (isComputerKept(after) === isComputerKept(before)) return;
+    for (const machine of store.view.computerMachines.by('computer', id)) reseat(machine.id);
+    if (!after && store.view.sessions.count('queue', id) === 0) queues.delete(id);
+    changed(id);
+  }
+
   const subscriptions = [
     store.onChange('sessions', sessionChanged),
     store.onChange('agents', (after, _before, id) => {
@@ -73,6 +82,8 @@ export function openPoolQueues({ store, seat, changed }: Options): PoolQueues {
     }),
     store.onChange('workers', (_after, _before, id) => reseat(id)),
     store.onChange('pools', poolChanged),
+    store.onChange('computerMachines', (_after, _before, id) => reseat(id)),
+    store.onChange('computers', computerChanged),
   ];
   for (const session of store.view.sessions.all()) if (isQueued(session)) queue(session.pool).add(session);
 

@@ -29,6 +29,8 @@ import { openUnknownSessions } from './unknown-sessions.ts';
 export interface SessionRequest {
   /** The pool's name; by default the only pool, or `local`. */
   readonly pool?: string | undefined;
+  /** In place of a pool: the id of a computer, which its caller may use. */
+  readonly computer?: string | undefined;
   readonly spec: SessionSpec;
   readonly name?: string | undefined;
   readonly part?: SessionPart | undefined;

@@ -11,6 +11,7 @@ import { type SessionLimits, type SessionsDeps, whenDurable } from './deps.ts';
 import { type HeldManifests, holdFiles, releaseFiles, withFiles } from './held-files.ts';
 import { checkKey, findRepeat, hashOf, type Keyed, sessionKeyOf } from './idempotency-key.ts';
 import type { OfferedLabels } from './offered-labels.ts';
+import { keptOwner, type SessionOwner } from './owner.ts';
 import { checkNames } from './session-name.ts';
 import type { SessionRequest, Sessions } from './sessions.ts';
 import { checkRequests } from './validate.ts';
@@ -50,18 +51,21 @@ export function openSubmit(deps: SessionsDeps, parts: SubmitParts): Sessions['su
     actor: Actor,
     { keyed, held }: { readonly keyed?: Keyed | undefined; readonly held?: HeldManifests },
   ): Promise<readonly Session[]> {
-    const pools = choosePools(store, requests, limits);
+    const owners = chooseOwners(store, requests, limits);
     checkNames(store, requests, actor);
     const acceptedAt = clock.now();
     const sessions = requests.map((request, n): Session => {
       const { name, part } = request;
-      const pool = pools[n] as Pool;
-      const cwd = workingDirectory(request, { seesOurFiles: deps.seesOurFiles?.(pool) === true, index: n });
+      const owner = owners[n] as SessionOwner;
+      const pool = owner.use === 'worker' ? owner.pool : undefined;
+      const seesOurFiles = pool !== undefined && deps.seesOurFiles?.(pool) === true;
+      const cwd = workingDirectory(request, { seesOurFiles, index: n });
       const spec = { ...withFiles(request, held), ...(cwd !== undefined && { cwd }) };
       return {
         id: nextId(),
-        pool: pool.id,
-        poolName: pool.name,
+        pool: owner.id,
+        poolName: owner.name,
+        ...(owner.use === 'computer' && { use: owner.use }),
         acceptedAt,
         by: actor.who,
         name,
@@ -70,7 +74,7 @@ export function openSubmit(deps: SessionsDeps, parts: SubmitParts): Sessions['su
         key: keyed && sessionKeyOf(keyed.scope, n),
         requestHash: keyed?.hash,
         spec: withPart(spec, part),
-        unmatched: labels.lacking(pool, askedLabels(spec)),
+        unmatched: pool && labels.lacking(pool, askedLabels(spec)),
       };
     });
     // A list may have several priorities: the queue brings it into their order.
@@ -79,7 +83,7 @@ export function openSubmit(deps: SessionsDeps, parts: SubmitParts): Sessions['su
     whenDurable(deps, () => {
       for (const row of rows) delivery.start(row);
     });
-    for (const { id } of new Set(pools)) changed(id);
+    for (const id of new Set(owners.map((owner) => owner.id))) changed(id);
     await durable;
     return sessions;
   }
@@ -120,22 +124,45 @@ function latestAcceptance({ view }: Store): number {
   return latestMs;
 }
 
-/** The pool of each request, or a `Fault` for the first that cannot be accepted. */
-function choosePools(store: Store, requests: readonly SessionRequest[], limits: SessionLimits): readonly Pool[] {
+/** The owner of each request, or a `Fault` for the first that cannot be accepted. */
+function chooseOwners(
+  store: Store,
+  requests: readonly SessionRequest[],
+  limits: SessionLimits,
+): readonly SessionOwner[] {
   const asked = new Map<string, number>();
-  return requests.map(({ pool: name }, index) => {
-    const at = `[${index}].pool`;
-    const pool = name === undefined ? defaultPool(store, at) : poolNamed(store, name, at);
-    const count = (asked.get(pool.id) ?? 0) + 1;
-    asked.set(pool.id, count);
-    const waiting = store.view.sessions.count('queue', pool.id);
+  return requests.map((request, index) => {
+    const owner = ownerFor(store, request, index);
+    const count = (asked.get(owner.id) ?? 0) + 1;
+    asked.set(owner.id, count);
+    const waiting = store.view.sessions.count('queue', owner.id);
+    const what = owner.use === 'worker' ? 'pool' : 'computer';
     if (waiting + count > limits.queueLength)
-      throw new Fault('throttled', `The queue of pool "${pool.name}" is full: ${waiting} sessions wait.`, {
-        at,
+      throw new Fault('throttled', `The queue of ${what} "${owner.name}" is full: ${waiting} sessions wait.`, {
+        at: `[${index}].${what}`,
         remedy: `Try again when the queue is shorter; it holds at most ${limits.queueLength} sessions.`,
       });
-    return pool;
+    return owner;
   });
+}
+
+function ownerFor(store: Store, { computer, pool: name, spec }: SessionRequest, index: number): SessionOwner {
+  if (computer !== undefined) return computerOf(store, computer, spec, index);
+  const at = `[${index}].pool`;
+  const pool = name === undefined ? defaultPool(store, at) : poolNamed(store, name, at);
+  return { use: 'worker', id: pool.id, name: pool.name, pool };
+}
+
+function computerOf(store: Store, id: string, spec: SessionSpec, index: number): SessionOwner {
+  const owner = keptOwner(store, id);
+  if (owner?.use !== 'computer')
+    throw new Fault('conflict', 'This computer is being removed, or has failed.', { at: `[${index}].computer` });
+  if (Object.keys(spec.labels).length > 0)
+    throw new Fault('invalid', 'A computer has no labels.', {
+      at: `[${index}].labels`,
+      remedy: 'Leave the labels out: there is only one machine.',
+    });
+  return owner;
 }
 
 const DEFAULT_POOL = 'local';

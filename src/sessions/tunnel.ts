@@ -2,6 +2,7 @@ import { Fault } from '#core/fault.ts';
 import type { Session } from '#core/session.ts';
 import type { Tunnel, TunnelEnd } from '#core/tunnel.ts';
 import type { SessionsDeps } from './deps.ts';
+import { hasMachine } from './owner.ts';
 
 /** Opens tunnels to the workers of sessions: to all of a running one, and to the files of an ended one while its worker has them. */
 export function tunnelOpener({ store, link }: Pick<SessionsDeps, 'store' | 'link'>) {
@@ -20,7 +21,7 @@ export function tunnelOpener({ store, link }: Pick<SessionsDeps, 'store' | 'link
   /** The agent is not connected: for an ended session, since when the files are gone with their machine. */
   async function whyNoAgent({ id, worker = '', end }: Session): Promise<Fault> {
     const [machine] = await history.endedMachines({ machine: worker }, { limit: 1, order: 'newest first' });
-    if (!end || !machine || view.workers.get(worker))
+    if (!end || !machine || hasMachine(store, worker))
       return new Fault('unavailable', `The agent of worker ${worker} is disconnected.`, {
         remedy: 'Try again when `muster worker ls` shows the worker as ready.',
       });
