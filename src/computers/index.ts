@@ -6,9 +6,9 @@ import type { BootSettings, Feature, FeatureBase } from '#core/feature.ts';
 import type { Journal } from '#journal/journal.ts';
 import type { Machines } from '#machines/machines.ts';
 import { agentImageOf } from './agent-image.ts';
-import { startReconciling } from './reconcile.ts';
-import { openRequests } from './requests.ts';
-import { type ComputerSettings, sectionSchema } from './section.ts';
+import { startComputerLoop } from './reconcile.ts';
+import { openComputerRequests } from './requests.ts';
+import { type ComputerSettings, computerSection } from './section.ts';
 
 type Base = FeatureBase<ComputerSettings> & {
   readonly journal: Journal;
@@ -21,11 +21,11 @@ type Base = FeatureBase<ComputerSettings> & {
 
 const feature: Feature<ComputerSettings, Computers, Base> = {
   id: 'computers',
-  section: { key: 'computers', schema: sectionSchema },
+  section: { key: 'computers', schema: computerSection },
   start(base) {
     let settings = base.settings;
-    const loop = startReconciling(base);
-    const requests = openRequests({
+    const loop = startComputerLoop(base);
+    const requests = openComputerRequests({
       ...base,
       loop,
       settings: () => settings,

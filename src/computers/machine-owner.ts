@@ -30,14 +30,14 @@ export const computerSubject = (id: string): `computer/${string}` => `computer/$
 const LONGEST_WAIT_SECONDS = 2 ** 16;
 
 /** How long to wait after so many refusals, with up to a quarter more. */
-export const retryAfterMs = (refusals: number, random: number): number =>
+export const waitAfterRefusalMs = (refusals: number, random: number): number =>
   Math.round(Math.min(2 ** refusals, LONGEST_WAIT_SECONDS) * SECOND_MS * (1 + random / 4));
 
 /** The computer after one more refusal. */
 export function afterRefusal(computer: Computer, fault: Failure, at: number, random: number): Computer {
   const { kind, message, remedy } = fault;
   const refusals = computer.refusals + 1;
-  const retryAt = at + retryAfterMs(refusals, random);
+  const retryAt = at + waitAfterRefusalMs(refusals, random);
   return { ...computer, refusals, refused: { kind, message, ...(remedy && { remedy }), at, retryAt } };
 }
 

@@ -22,9 +22,9 @@ import { carryOutRemovals, removalOf } from '#machines/removal.ts';
 import { resolveLaunches } from '#machines/resolve-launches.ts';
 import { isUnderWay } from '#machines/waiting.ts';
 import { computerSubject, computersAsOwner } from './machine-owner.ts';
-import { nextStep, type SeenMachine, type Step } from './next-step.ts';
+import { type ComputerStep, nextComputerStep, type SeenMachine } from './next-computer-step.ts';
 
-export interface ReconcileDeps {
+export interface ComputerLoopDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly random: Random;
@@ -38,7 +38,7 @@ export interface ReconcileDeps {
   isAnswering?(computer: Computer, seen: SeenMachine): boolean;
 }
 
-export interface Reconciling {
+export interface ComputerLoop {
   readonly owned: OwnedMachines<ComputerMachine>;
   poke(computer: string): void;
   /** The machine of a computer that is not being removed, and what is known of it. */
@@ -51,7 +51,7 @@ const SLOTS = 64;
 const LIST_WHILE_MOVING_MS = 10 * SECOND_MS;
 const LIST_AT_REST_MS = 60 * SECOND_MS;
 
-export function startReconciling(deps: ReconcileDeps): Reconciling {
+export function startComputerLoop(deps: ComputerLoopDeps): ComputerLoop {
   const { store, clock, clouds, journal, machines, boot } = deps;
   const { view } = store;
   const nextId = idMaker(() => clock.now(), deps.random);
@@ -122,7 +122,7 @@ export function startReconciling(deps: ReconcileDeps): Reconciling {
   }
 
   /** What the step commits; nothing where it only waits. */
-  function changesOf(computer: Computer, step: Step): Change[] {
+  function changesOf(computer: Computer, step: ComputerStep): Change[] {
     switch (step.do) {
       case 'launch':
         return launch(computer);
@@ -167,9 +167,9 @@ export function startReconciling(deps: ReconcileDeps): Reconciling {
     return Math.min(resolveLaunches(owned, id), carryOutRemovals(owned, removing));
   }
 
-  function decide(computer: Computer, now: number): Step {
+  function decide(computer: Computer, now: number): ComputerStep {
     const isLaunching = view.launches.count('owner', computer.id) > 0;
-    return nextStep({ computer, machines: seenMachines(computer), isLaunching, now });
+    return nextComputerStep({ computer, machines: seenMachines(computer), isLaunching, now });
   }
 
   function pass(id: string): Again | undefined {
@@ -189,7 +189,7 @@ export function startReconciling(deps: ReconcileDeps): Reconciling {
     return lookAgain(step, now, againMs);
   }
 
-  function lookAgain(step: Step, now: number, againMs: number): Again | undefined {
+  function lookAgain(step: ComputerStep, now: number, againMs: number): Again | undefined {
     const untilMs = step.do === 'wait' ? (step.until ?? Number.POSITIVE_INFINITY) - now : 0;
     const afterMs = Math.min(untilMs, againMs - clock.monotonic());
     return afterMs === Number.POSITIVE_INFINITY ? undefined : { afterMs: Math.max(0, Math.ceil(afterMs)) };

@@ -25,13 +25,13 @@ import type { Random } from '#core/random.ts';
 import { type Change, put, type Store } from '#core/store.ts';
 import type { Journal } from '#journal/journal.ts';
 import { computerSubject } from './machine-owner.ts';
-import { whyOf } from './next-step.ts';
-import { optionsOf, type Placement, placeOn, platformNamed, platformNames } from './platforms/platforms.ts';
-import type { Reconciling } from './reconcile.ts';
-import { checkCount, checkPlatform, endOf, refusesUse } from './rights.ts';
+import { whyOf } from './next-computer-step.ts';
+import { optionsOf, type PlatformPlacement, placeOn, platformNamed, platformNames } from './platforms/platforms.ts';
+import type { ComputerLoop } from './reconcile.ts';
+import { checkCountOfToken, checkPlatform, endOfNew, refusesUse } from './rights.ts';
 import type { ComputerSettings } from './section.ts';
 
-export interface RequestsDeps {
+export interface ComputerRequestsDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly random: Random;
@@ -40,21 +40,21 @@ export interface RequestsDeps {
   readonly context: Context;
   readonly kinds: KnownKinds;
   readonly agentImage: string;
-  readonly loop: Pick<Reconciling, 'current'>;
+  readonly loop: Pick<ComputerLoop, 'current'>;
   settings(): ComputerSettings;
   /** The end of a computer has moved: its agent must know. */
   endMoved(computer: Computer): void;
 }
 
 /** A placement that a request comes to, and what it is called. */
-interface Placed extends Placement {
+interface Placed extends PlatformPlacement {
   readonly platform: string;
 }
 
 // A backend of one's own has no options of a platform.
 const OWN_BACKEND = { port: 8000, maxRetries: 3, timeout: 600 };
 
-export function openRequests(deps: RequestsDeps): Computers {
+export function openComputerRequests(deps: ComputerRequestsDeps): Computers {
   const { store, clock, random, journal, loop, settings } = deps;
   const { view } = store;
 
@@ -152,7 +152,7 @@ export function openRequests(deps: RequestsDeps): Computers {
       checkName(name);
       const where = placed(request);
       checkPlatform(where.platform, where.needsAdmin, caller);
-      checkCount(view.computers.count('token', caller.token), settings());
+      checkCountOfToken(view.computers.count('token', caller.token), settings());
       const now = clock.now();
       const computer: Computer = {
         id: shortId(random),
@@ -165,7 +165,7 @@ export function openRequests(deps: RequestsDeps): Computers {
         createdAt: now,
         by: caller.who,
         token: caller.token,
-        endsAt: endOf(request.ttlMs, now, settings()),
+        endsAt: endOfNew(request.ttlMs, now, settings()),
         refusals: 0,
       };
       const message = `Created computer ${name} on ${where.platform}.`;

@@ -13,7 +13,7 @@ export function checkPlatform(what: string, needsAdmin: boolean, { isAdmin }: Co
   });
 }
 
-export function checkCount(count: number, { maxPerToken }: Pick<ComputerSettings, 'maxPerToken'>): void {
+export function checkCountOfToken(count: number, { maxPerToken }: Pick<ComputerSettings, 'maxPerToken'>): void {
   if (count < maxPerToken) return;
   throw new Fault('quota', `This token has ${count} computers already.`, {
     remedy: 'Remove one with `muster computer rm`, or raise `computers.max_per_token`.',
@@ -21,7 +21,11 @@ export function checkCount(count: number, { maxPerToken }: Pick<ComputerSettings
 }
 
 /** When a new computer ends; undefined: never. */
-export function endOf(ttlMs: number | 'off' | undefined, now: number, settings: ComputerSettings): number | undefined {
+export function endOfNew(
+  ttlMs: number | 'off' | undefined,
+  now: number,
+  settings: ComputerSettings,
+): number | undefined {
   const { defaultTtl, maxTtl, allowNoTtl } = settings;
   if (ttlMs === 'off') {
     if (allowNoTtl) return undefined;

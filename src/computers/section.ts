@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { KnownKinds } from '#config/kinds.ts';
-import { HOUR_MS } from '#core/clock.ts';
+import { DAY_MS } from '#core/clock.ts';
 import { COMPUTER_NAME } from '#core/computer.ts';
 import { count, duration } from '#core/schema.ts';
 import { platformNames } from './platforms/platforms.ts';
@@ -21,8 +21,6 @@ export interface ComputerSettings {
   readonly maxPerToken: number;
 }
 
-const DAY_MS = 24 * HOUR_MS;
-
 const template = z
   .object({
     platform: z.enum(platformNames).optional().describe('Platform of the computer.'),
@@ -38,7 +36,7 @@ const template = z
   )
   .describe('A computer that operators may create by name.');
 
-export function sectionSchema(_kinds: Pick<KnownKinds, 'backends'>): z.ZodType<ComputerSettings> {
+export function computerSection(_kinds: Pick<KnownKinds, 'backends'>): z.ZodType<ComputerSettings> {
   return z
     .object({
       templates: z

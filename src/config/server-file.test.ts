@@ -46,6 +46,7 @@ describe('readServerFile', () => {
         decisions: 1_209_600_000,
         endedMachines: 7_776_000_000,
         ended: 2_592_000_000,
+        endedComputers: 2_592_000_000,
         output: 604_800_000,
       },
       log: { level: 'info', format: 'auto' },

@@ -2,7 +2,7 @@ import type { Fault } from './fault.ts';
 import type { Actor } from './journal.ts';
 import type { EndFault, MachineRow } from './machine.ts';
 import type { Offer } from './pool.ts';
-import type { Endpoint, Machine } from './provider.ts';
+import type { Machine, MachineEndpoint } from './provider.ts';
 import { type Row, records, table } from './table.ts';
 
 /** The public words for the state of a computer; `not_started` is only said by programs that have not asked for one yet. */
@@ -106,7 +106,7 @@ export interface ShownComputer {
   readonly status: ComputerStatus;
   readonly machine: ComputerMachine | undefined;
   readonly isAgentHere: boolean;
-  readonly endpoints: readonly Endpoint[];
+  readonly endpoints: readonly MachineEndpoint[];
   /** What it waits for, or why it failed. */
   readonly why: string | undefined;
 }

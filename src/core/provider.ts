@@ -35,7 +35,7 @@ export interface Trouble {
 }
 
 /** Where a server on a machine can be reached. */
-export interface Endpoint {
+export interface MachineEndpoint {
   readonly host: string;
   readonly port: number;
 }
@@ -54,7 +54,7 @@ export interface Machine {
   /** The addresses that its connections come from, where the cloud knows them: proof for `agent_auth: machine`. */
   readonly addresses?: readonly string[] | undefined;
   /** Where the port of its launch can be reached from outside of it, the best place first; absent: it has none yet, or the cloud does not know. */
-  readonly endpoints?: readonly Endpoint[] | undefined;
+  readonly endpoints?: readonly MachineEndpoint[] | undefined;
 }
 
 /** The agent with its runtime, for Linux on one kind of machine. */

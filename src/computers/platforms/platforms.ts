@@ -29,7 +29,7 @@ const PLATFORMS: Readonly<Record<string, Platform<any>>> = {
 export const platformNames = Object.keys(PLATFORMS);
 
 /** What a platform and its options come to. */
-export interface Placement extends SharedOptions {
+export interface PlatformPlacement extends SharedOptions {
   readonly needsAdmin: boolean;
   /** A backend as a pool names it. */
   readonly backend: Readonly<Record<string, unknown>>;
@@ -44,7 +44,11 @@ export function platformNamed(name: string): Platform {
 }
 
 /** Checks the options of a platform; a `Fault` names each that is wrong, unknown or missing. */
-export function placeOn(name: string, given: Readonly<Record<string, unknown>>, context: PlatformContext): Placement {
+export function placeOn(
+  name: string,
+  given: Readonly<Record<string, unknown>>,
+  context: PlatformContext,
+): PlatformPlacement {
   const { options, needsAdmin, backend } = platformNamed(name);
   const { value, problems } = parseWith(options, nodeOf(given), { under: 'options' });
   if (problems) throw problemsFault(problems, `platform ${name}`);

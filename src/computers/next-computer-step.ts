@@ -26,7 +26,7 @@ export interface ComputerFacts {
 }
 
 /** One thing to do; several passes do several things. */
-export type Step =
+export type ComputerStep =
   | { readonly do: 'launch' }
   | { readonly do: 'run' }
   | {
@@ -45,7 +45,7 @@ export type Step =
 const inSeconds = (ms: number): string => `${Math.round(ms / 1_000)} s`;
 
 /** The step that is due, or until when there is none. */
-export function nextStep(facts: ComputerFacts): Step {
+export function nextComputerStep(facts: ComputerFacts): ComputerStep {
   const { computer, machines, isLaunching, now } = facts;
   const current = machines.find(({ row }) => !row.removal);
   if (computer.removal || computer.failure) return tidy(facts, current);
@@ -57,7 +57,7 @@ export function nextStep(facts: ComputerFacts): Step {
 }
 
 /** Deletes what is left; the row of a failed computer stays, so that people can read why. */
-function tidy({ computer, machines, isLaunching, now }: ComputerFacts, current: SeenMachine | undefined): Step {
+function tidy({ computer, machines, isLaunching, now }: ComputerFacts, current: SeenMachine | undefined): ComputerStep {
   const { removal, failure, endsAt } = computer;
   const why = removal?.why ?? failure?.message ?? '';
   if (current) return { do: 'remove machine', machine: current.row, why };
@@ -67,7 +67,7 @@ function tidy({ computer, machines, isLaunching, now }: ComputerFacts, current: 
   return { do: 'wait', until: endsAt };
 }
 
-function launchAgain({ refusals, maxRetries, refused, endsAt }: Computer, now: number): Step {
+function launchAgain({ refusals, maxRetries, refused, endsAt }: Computer, now: number): ComputerStep {
   if (!refused) return { do: 'launch' };
   if (refusals >= maxRetries) {
     const { kind, message, remedy } = refused;
@@ -78,7 +78,11 @@ function launchAgain({ refusals, maxRetries, refused, endsAt }: Computer, now: n
   return { do: 'wait', until: Math.min(refused.retryAt, endsAt ?? refused.retryAt) };
 }
 
-function watch(computer: Computer, { row, listed, isLost, trouble, isHealthy }: SeenMachine, now: number): Step {
+function watch(
+  computer: Computer,
+  { row, listed, isLost, trouble, isHealthy }: SeenMachine,
+  now: number,
+): ComputerStep {
   if (isLost) return { do: 'take loss', machine: row };
   const wasRunning = computer.runningAt !== undefined;
   if (trouble) {
