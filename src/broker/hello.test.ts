@@ -28,6 +28,14 @@ test.each([
   expect(read({ agentIdentity: { ...agentIdentity, ipAddress } }).address).toBe(address);
 });
 
+test.each([
+  [['tunnels', 'end_at'], true],
+  [['tunnels'], undefined],
+])('whether the server can move the end of an agent is what the agent says of itself: %j', (capabilities, movesEnd) => {
+  expect(read({ musterHello: { capabilities } }).movesEnd).toBe(movesEnd);
+  expect(read({}).movesEnd).toBeUndefined();
+});
+
 test('the attempt of a Velda execution is what the agent sends back, then what we know', () => {
   const currentExecutions = [
     { request: { sessionId: 's1', tags: { 'muster-attempt': '3' } } },

@@ -93,6 +93,7 @@ export function readHello(
     labels: labelsOf(muster?.labels ?? {}),
     ...(muster?.capabilities.includes('files') && { takesFiles: true }),
     ...(muster?.capabilities.includes('tunnels') && { opensTunnels: true }),
+    ...(muster?.capabilities.includes('end_at') && { movesEnd: true }),
     wire: muster ? 'muster' : 'velda',
     version: tame(muster?.version ?? '', LONGEST_ID),
     hostname: tame(identity.hostname, LONGEST_NAME),

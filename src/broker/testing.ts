@@ -56,6 +56,7 @@ function agentOf(hello: Hello, epoch: number, clock: Clock): Agent {
     address,
     connectedAt: clock.now(),
     ...(hello.opensTunnels && { opensTunnels: true }),
+    ...(hello.movesEnd && { movesEnd: true }),
   };
 }
 

@@ -26,7 +26,13 @@ export type AgentCommand =
   /** The other end of that tunnel is gone. */
   | { readonly do: 'close tunnel'; readonly session: string; readonly id: string }
   /** Take nothing new; with `stop`, exit when idle. */
-  | { readonly do: 'drain'; readonly stop: boolean };
+  | { readonly do: 'drain'; readonly stop: boolean }
+  /**
+   * End all sessions and yourself then, in milliseconds since 1970; undefined: never. It replaces the end that the agent
+   * started with, also after its restarts. The sender repeats it after every join, so there is no acknowledgement. Only
+   * for agents that have `movesEnd`.
+   */
+  | { readonly do: 'end at'; readonly at: number | undefined };
 
 /** A report of an agent about its sessions. Reports may be repeated after a reconnect. */
 export type AgentReport =
@@ -73,6 +79,8 @@ export interface Hello {
   readonly takesFiles?: true | undefined;
   /** It can open tunnels for copies and forwarded ports. */
   readonly opensTunnels?: true | undefined;
+  /** The server can move its end (`end at`). */
+  readonly movesEnd?: true | undefined;
   readonly wire: 'muster' | 'velda';
   readonly version: string;
   readonly hostname: string;

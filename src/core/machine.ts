@@ -80,6 +80,8 @@ export interface Agent extends Row {
   readonly takesFiles?: true | undefined;
   /** It can open tunnels for copies and forwarded ports. */
   readonly opensTunnels?: true | undefined;
+  /** The server can move its end (`end at`). */
+  readonly movesEnd?: true | undefined;
   /** `velda` agents know nothing of our own fields. */
   readonly wire: 'muster' | 'velda';
   readonly version: string;

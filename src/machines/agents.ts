@@ -57,6 +57,7 @@ export function openAgents(base: Base, features: ReadonlyMap<Use, OwnedMachines>
       ...{ labels, wire, version, hostname, address, connectedAt: base.clock.now() },
       ...(hello.takesFiles && { takesFiles: true }),
       ...(hello.opensTunnels && { opensTunnels: true }),
+      ...(hello.movesEnd && { movesEnd: true }),
     };
     base.commit([put('agents', agent), ...changes]);
     return agent;

@@ -6,6 +6,7 @@ import type { TunnelEnd } from '#core/tunnel.ts';
 import { checkedName } from './foreign-text.ts';
 import {
   type Command,
+  type Command_EndAt,
   type Command_OpenTunnel,
   type Command_OpenTunnelSchema,
   type Command_RunAsSchema,
@@ -19,6 +20,8 @@ type Start = Extract<AgentCommand, { do: 'start' }>;
 type What = NonNullable<MessageInitShape<typeof CommandSchema>['what']>;
 
 const LONGEST_ID = 128;
+// ECMA-262: what a Date can hold.
+const LAST_DATE_MS = 8_640_000_000_000_000;
 const wholeMs = (ms: number): bigint => BigInt(Math.max(0, Math.round(ms)));
 
 const runAsOf = (runAs: RunAs): MessageInitShape<typeof Command_RunAsSchema> =>
@@ -67,11 +70,13 @@ function whatOf(command: AgentCommand): What {
       return { case: 'closeTunnel', value: command.id };
     case 'drain':
       return { case: 'drain', value: { stop: command.stop } };
+    case 'end at':
+      return { case: 'endAt', value: command.at === undefined ? {} : { atMs: wholeMs(command.at) } };
   }
 }
 
 export function encodeCommand(command: AgentCommand): Uint8Array {
-  return encode(CommandSchema, { session: command.do === 'drain' ? '' : command.session, what: whatOf(command) });
+  return encode(CommandSchema, { session: 'session' in command ? command.session : '', what: whatOf(command) });
 }
 
 function specOf(start: Command_Start): SessionSpec {
@@ -102,10 +107,18 @@ function tunnelEndOf({ to }: Command_OpenTunnel): TunnelEnd {
   throw new Fault('unsupported', 'This agent does not know the end of the tunnel.', { at: 'open_tunnel.to' });
 }
 
+function endOf({ atMs }: Command_EndAt): number | undefined {
+  if (atMs === undefined) return undefined;
+  const at = Number(atMs);
+  if (at >= 0 && at <= LAST_DATE_MS) return at;
+  throw new Fault('invalid', 'end_at.at_ms is not a timestamp.', { at: 'end_at.at_ms' });
+}
+
 /** Undefined for a command that this version does not know. */
 export function decodeCommand({ session: id, what }: Command): AgentCommand | undefined {
   if (what.case === undefined) return undefined;
   if (what.case === 'drain') return { do: 'drain', stop: what.value.stop };
+  if (what.case === 'endAt') return { do: 'end at', at: endOf(what.value) };
   const session = checkedName(id, LONGEST_ID, 'command.session');
   switch (what.case) {
     case 'start':

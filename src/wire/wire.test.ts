@@ -5,7 +5,7 @@ import type { AgentCommand, AgentReport } from '#core/agent-link.ts';
 import { decodeCommand, encodeCommand } from './commands.ts';
 import { tame } from './foreign-text.ts';
 import { AgentUpdateRequestSchema, AgentUpdateResponseSchema } from './gen/velda/broker_pb.ts';
-import { type Report_How, ReportSchema } from './gen/velda/muster_pb.ts';
+import { CommandSchema, type Report_How, ReportSchema } from './gen/velda/muster_pb.ts';
 import { decode, messageOf } from './messages.ts';
 import { encodeReport, readReports } from './reports.ts';
 
@@ -20,6 +20,7 @@ const seq = fc.integer({ min: 1, max: 2 ** 32 - 1 });
 const number32 = fc.integer({ min: 0, max: 2 ** 32 - 1 });
 const size = fc.integer({ min: 0, max: 65_535 });
 const ms = fc.integer({ min: 1, max: Number.MAX_SAFE_INTEGER });
+const date = fc.integer({ min: 0, max: 8_640_000_000_000_000 });
 const map = fc
   .dictionary(text, text, { noNullPrototype: true })
   .filter((entries) => !Object.hasOwn(entries, '__proto__'));
@@ -51,6 +52,7 @@ const command: fc.Arbitrary<AgentCommand> = fc.oneof(
   fc.record({ do: fc.constant('resize' as const), session: id, columns: size, rows: size }),
   fc.record({ do: fc.constant('ack' as const), session: id, attempt, seq, result: fc.boolean() }),
   fc.record({ do: fc.constant('drain' as const), stop: fc.boolean() }),
+  fc.record({ do: fc.constant('end at' as const), at: fc.option(date, { nil: undefined }) }),
 );
 
 // Lengths of one to three bytes, within each other.
@@ -118,6 +120,12 @@ test('commands arrive as they were sent, many in one message', () => {
       expect(fromBinary(AgentUpdateResponseSchema, message).commands.map(decodeCommand)).toEqual(commands);
     }),
   );
+});
+
+test.each([-1n, 8_640_000_000_000_001n])('an end that no clock can show is refused: %s', (atMs) => {
+  const endless = create(CommandSchema, { what: { case: 'endAt', value: { atMs } } });
+
+  expect(() => decodeCommand(endless)).toThrow(expect.objectContaining({ kind: 'invalid', at: 'end_at.at_ms' }));
 });
 
 test('reports arrive as they were sent, many in one message', () => {

@@ -176,6 +176,9 @@ export async function openExecution(options: ExecutionOptions): Promise<Executio
       case 'drain':
         isDraining = true;
         return;
+      case 'end at':
+        // The agent itself keeps its end.
+        return;
     }
   }
 

@@ -12,7 +12,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file velda/muster.proto.
  */
 export const file_velda_muster: GenFile = /*@__PURE__*/
-  fileDesc("ChJ2ZWxkYS9tdXN0ZXIucHJvdG8SBXZlbGRhIt8CCgtNdXN0ZXJIZWxsbxIPCgd2ZXJzaW9uGAEgASgJEi4KBmxhYmVscxgCIAMoCzIeLnZlbGRhLk11c3RlckhlbGxvLkxhYmVsc0VudHJ5EhQKDGNhcGFiaWxpdGllcxgDIAMoCRIwCgpleGVjdXRpb25zGAQgAygLMhwudmVsZGEuTXVzdGVySGVsbG8uRXhlY3V0aW9uEhAKCGRyYWluaW5nGAUgASgIEisKB2xlYXZpbmcYBiABKAsyGi52ZWxkYS5NdXN0ZXJIZWxsby5MZWF2aW5nGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaKgoHTGVhdmluZxILCgN3aHkYASABKAkSEgoKZW5kc19hdF9tcxgCIAEoAxotCglFeGVjdXRpb24SDwoHc2Vzc2lvbhgBIAEoCRIPCgdhdHRlbXB0GAIgASgNIkIKDE11c3RlclNlcnZlchIPCgdjbHVzdGVyGAEgASgJEhAKCGxlYXNlX21zGAIgASgDEg8KB3RpbWVfbXMYAyABKAMiwQYKBlJlcG9ydBIPCgdzZXNzaW9uGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SKAoHc3RhcnRlZBgDIAEoCzIVLnZlbGRhLlJlcG9ydC5TdGFydGVkSAASKAoHcmVmdXNlZBgEIAEoCzIVLnZlbGRhLlJlcG9ydC5SZWZ1c2VkSAASJgoGb3V0cHV0GAUgASgLMhQudmVsZGEuUmVwb3J0Lk91dHB1dEgAEiQKBWVuZGVkGAYgASgLMhMudmVsZGEuUmVwb3J0LkVuZGVkSAASLwoLaW5wdXRfdGFrZW4YByABKAsyGC52ZWxkYS5SZXBvcnQuSW5wdXRUYWtlbkgAGhsKCklucHV0VGFrZW4SDQoFYnl0ZXMYASABKAQaCQoHU3RhcnRlZBo/CgdSZWZ1c2VkEgsKA3doeRgBIAEoCRInCghmb3JfZ29vZBgCIAEoDjIVLnZlbGRhLlJlcG9ydC5Gb3JHb29kGkkKBk91dHB1dBILCgNzZXEYASABKA0SJAoGc3RyZWFtGAIgASgOMhQudmVsZGEuUmVwb3J0LlN0cmVhbRIMCgRkYXRhGAMgASgMGoABCgVFbmRlZBIQCghsYXN0X3NlcRgBIAEoDRIeCgNob3cYAiABKA4yES52ZWxkYS5SZXBvcnQuSG93EhYKCWV4aXRfY29kZRgDIAEoBUgAiAEBEg4KBnNpZ25hbBgEIAEoCRIPCgdtZXNzYWdlGAUgASgJQgwKCl9leGl0X2NvZGUiTQoHRm9yR29vZBIYChRGT1JfR09PRF9VTlNQRUNJRklFRBAAEhEKDUZPUl9HT09EX0hFUkUQARIVChFGT1JfR09PRF9BTllXSEVSRRACIkYKBlN0cmVhbRIWChJTVFJFQU1fVU5TUEVDSUZJRUQQABIRCg1TVFJFQU1fU1RET1VUEAESEQoNU1RSRUFNX1NUREVSUhACImwKA0hvdxITCg9IT1dfVU5TUEVDSUZJRUQQABIOCgpIT1dfRVhJVEVEEAESEQoNSE9XX1NJR05BTExFRBACEg4KCkhPV19LSUxMRUQQAxIPCgtIT1dfVElNRU9VVBAEEgwKCEhPV19MT1NUEAVCBgoEd2hhdCJGChFGZXRjaEZpbGVzUmVxdWVzdBIPCgdzZXNzaW9uGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SDwoHbnVtYmVycxgDIAMoDSIqCglGaWxlUGllY2USDAoEZGF0YRgBIAEoDBIPCgdpc19sYXN0GAIgASgIIpMBCgtUdW5uZWxQaWVjZRIMCgRkYXRhGAEgASgMEg8KB2lzX2xhc3QYAiABKAgSKwoHZmFpbHVyZRgDIAEoCzIaLnZlbGRhLlR1bm5lbFBpZWNlLkZhaWx1cmUaOAoHRmFpbHVyZRIMCgRraW5kGAEgASgJEg8KB21lc3NhZ2UYAiABKAkSDgoGcmVtZWR5GAMgASgJIu0JCgdDb21tYW5kEg8KB3Nlc3Npb24YASABKAkSJQoFc3RhcnQYAiABKAsyFC52ZWxkYS5Db21tYW5kLlN0YXJ0SAASIwoEa2lsbBgDIAEoCzITLnZlbGRhLkNvbW1hbmQuS2lsbEgAEiUKBWlucHV0GAQgASgLMhQudmVsZGEuQ29tbWFuZC5JbnB1dEgAEicKBnJlc2l6ZRgFIAEoCzIVLnZlbGRhLkNvbW1hbmQuUmVzaXplSAASIQoDYWNrGAYgASgLMhIudmVsZGEuQ29tbWFuZC5BY2tIABIlCgVkcmFpbhgHIAEoCzIULnZlbGRhLkNvbW1hbmQuRHJhaW5IABIwCgtvcGVuX3R1bm5lbBgIIAEoCzIZLnZlbGRhLkNvbW1hbmQuT3BlblR1bm5lbEgAEhYKDGNsb3NlX3R1bm5lbBgJIAEoCUgAGmAKCk9wZW5UdW5uZWwSCgoCaWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIOCgRwb3J0GAMgASgNSAASDgoEcmVhZBgEIAEoCUgAEg8KBXdyaXRlGAUgASgJSABCBAoCdG8avQMKBVN0YXJ0Eg8KB2F0dGVtcHQYASABKA0SDwoHY29tbWFuZBgCIAMoCRIqCgNlbnYYAyADKAsyHS52ZWxkYS5Db21tYW5kLlN0YXJ0LkVudkVudHJ5EgsKA2N3ZBgEIAEoCRIpCgh0ZXJtaW5hbBgFIAEoCzIXLnZlbGRhLkNvbW1hbmQuVGVybWluYWwSDQoFc3RkaW4YBiABKAgSEAoIcHJpb3JpdHkYByABKAMSMAoGbGFiZWxzGAggAygLMiAudmVsZGEuQ29tbWFuZC5TdGFydC5MYWJlbHNFbnRyeRISCgp0aW1lb3V0X21zGAkgASgDEhAKCGdyYWNlX21zGAogASgDEg8KB3JldHJpZXMYCyABKA0SJAoGcnVuX2FzGAwgASgLMhQudmVsZGEuQ29tbWFuZC5SdW5BcxIjCgVmaWxlcxgNIAEoCzIULnZlbGRhLkNvbW1hbmQuRmlsZXMaKgoIRW52RW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBGjcKBUZpbGVzEhAKCG1hbmlmZXN0GAEgASgJEg0KBWNvdW50GAIgASgNEg0KBWJ5dGVzGAMgASgEGj8KBVJ1bkFzEgwKBHVzZXIYASABKAkSCwoDdWlkGAIgASgNEgsKA2dpZBgDIAEoDRIOCgZncm91cHMYBCADKA0aNwoIVGVybWluYWwSDwoHY29sdW1ucxgBIAEoDRIMCgRyb3dzGAIgASgNEgwKBHR5cGUYAyABKAkaJwoES2lsbBINCgVmb3JjZRgBIAEoCBIQCghncmFjZV9tcxgCIAEoAxomCgVJbnB1dBIMCgRkYXRhGAEgASgMEg8KB2lzX2xhc3QYAiABKAgaJwoGUmVzaXplEg8KB2NvbHVtbnMYASABKA0SDAoEcm93cxgCIAEoDRozCgNBY2sSDwoHYXR0ZW1wdBgBIAEoDRILCgNzZXEYAiABKA0SDgoGcmVzdWx0GAMgASgIGhUKBURyYWluEgwKBHN0b3AYASABKAhCBgoEd2hhdDJPChFNdXN0ZXJGaWxlU2VydmljZRI6CgpGZXRjaEZpbGVzEhgudmVsZGEuRmV0Y2hGaWxlc1JlcXVlc3QaEC52ZWxkYS5GaWxlUGllY2UwATJLChNNdXN0ZXJUdW5uZWxTZXJ2aWNlEjQKBlR1bm5lbBISLnZlbGRhLlR1bm5lbFBpZWNlGhIudmVsZGEuVHVubmVsUGllY2UoATABYgZwcm90bzM");
+  fileDesc("ChJ2ZWxkYS9tdXN0ZXIucHJvdG8SBXZlbGRhIt8CCgtNdXN0ZXJIZWxsbxIPCgd2ZXJzaW9uGAEgASgJEi4KBmxhYmVscxgCIAMoCzIeLnZlbGRhLk11c3RlckhlbGxvLkxhYmVsc0VudHJ5EhQKDGNhcGFiaWxpdGllcxgDIAMoCRIwCgpleGVjdXRpb25zGAQgAygLMhwudmVsZGEuTXVzdGVySGVsbG8uRXhlY3V0aW9uEhAKCGRyYWluaW5nGAUgASgIEisKB2xlYXZpbmcYBiABKAsyGi52ZWxkYS5NdXN0ZXJIZWxsby5MZWF2aW5nGi0KC0xhYmVsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaKgoHTGVhdmluZxILCgN3aHkYASABKAkSEgoKZW5kc19hdF9tcxgCIAEoAxotCglFeGVjdXRpb24SDwoHc2Vzc2lvbhgBIAEoCRIPCgdhdHRlbXB0GAIgASgNIkIKDE11c3RlclNlcnZlchIPCgdjbHVzdGVyGAEgASgJEhAKCGxlYXNlX21zGAIgASgDEg8KB3RpbWVfbXMYAyABKAMiwQYKBlJlcG9ydBIPCgdzZXNzaW9uGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SKAoHc3RhcnRlZBgDIAEoCzIVLnZlbGRhLlJlcG9ydC5TdGFydGVkSAASKAoHcmVmdXNlZBgEIAEoCzIVLnZlbGRhLlJlcG9ydC5SZWZ1c2VkSAASJgoGb3V0cHV0GAUgASgLMhQudmVsZGEuUmVwb3J0Lk91dHB1dEgAEiQKBWVuZGVkGAYgASgLMhMudmVsZGEuUmVwb3J0LkVuZGVkSAASLwoLaW5wdXRfdGFrZW4YByABKAsyGC52ZWxkYS5SZXBvcnQuSW5wdXRUYWtlbkgAGhsKCklucHV0VGFrZW4SDQoFYnl0ZXMYASABKAQaCQoHU3RhcnRlZBo/CgdSZWZ1c2VkEgsKA3doeRgBIAEoCRInCghmb3JfZ29vZBgCIAEoDjIVLnZlbGRhLlJlcG9ydC5Gb3JHb29kGkkKBk91dHB1dBILCgNzZXEYASABKA0SJAoGc3RyZWFtGAIgASgOMhQudmVsZGEuUmVwb3J0LlN0cmVhbRIMCgRkYXRhGAMgASgMGoABCgVFbmRlZBIQCghsYXN0X3NlcRgBIAEoDRIeCgNob3cYAiABKA4yES52ZWxkYS5SZXBvcnQuSG93EhYKCWV4aXRfY29kZRgDIAEoBUgAiAEBEg4KBnNpZ25hbBgEIAEoCRIPCgdtZXNzYWdlGAUgASgJQgwKCl9leGl0X2NvZGUiTQoHRm9yR29vZBIYChRGT1JfR09PRF9VTlNQRUNJRklFRBAAEhEKDUZPUl9HT09EX0hFUkUQARIVChFGT1JfR09PRF9BTllXSEVSRRACIkYKBlN0cmVhbRIWChJTVFJFQU1fVU5TUEVDSUZJRUQQABIRCg1TVFJFQU1fU1RET1VUEAESEQoNU1RSRUFNX1NUREVSUhACImwKA0hvdxITCg9IT1dfVU5TUEVDSUZJRUQQABIOCgpIT1dfRVhJVEVEEAESEQoNSE9XX1NJR05BTExFRBACEg4KCkhPV19LSUxMRUQQAxIPCgtIT1dfVElNRU9VVBAEEgwKCEhPV19MT1NUEAVCBgoEd2hhdCJGChFGZXRjaEZpbGVzUmVxdWVzdBIPCgdzZXNzaW9uGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SDwoHbnVtYmVycxgDIAMoDSIqCglGaWxlUGllY2USDAoEZGF0YRgBIAEoDBIPCgdpc19sYXN0GAIgASgIIpMBCgtUdW5uZWxQaWVjZRIMCgRkYXRhGAEgASgMEg8KB2lzX2xhc3QYAiABKAgSKwoHZmFpbHVyZRgDIAEoCzIaLnZlbGRhLlR1bm5lbFBpZWNlLkZhaWx1cmUaOAoHRmFpbHVyZRIMCgRraW5kGAEgASgJEg8KB21lc3NhZ2UYAiABKAkSDgoGcmVtZWR5GAMgASgJIrwKCgdDb21tYW5kEg8KB3Nlc3Npb24YASABKAkSJQoFc3RhcnQYAiABKAsyFC52ZWxkYS5Db21tYW5kLlN0YXJ0SAASIwoEa2lsbBgDIAEoCzITLnZlbGRhLkNvbW1hbmQuS2lsbEgAEiUKBWlucHV0GAQgASgLMhQudmVsZGEuQ29tbWFuZC5JbnB1dEgAEicKBnJlc2l6ZRgFIAEoCzIVLnZlbGRhLkNvbW1hbmQuUmVzaXplSAASIQoDYWNrGAYgASgLMhIudmVsZGEuQ29tbWFuZC5BY2tIABIlCgVkcmFpbhgHIAEoCzIULnZlbGRhLkNvbW1hbmQuRHJhaW5IABIwCgtvcGVuX3R1bm5lbBgIIAEoCzIZLnZlbGRhLkNvbW1hbmQuT3BlblR1bm5lbEgAEhYKDGNsb3NlX3R1bm5lbBgJIAEoCUgAEiYKBmVuZF9hdBgKIAEoCzIULnZlbGRhLkNvbW1hbmQuRW5kQXRIABolCgVFbmRBdBISCgVhdF9tcxgBIAEoA0gAiAEBQggKBl9hdF9tcxpgCgpPcGVuVHVubmVsEgoKAmlkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SDgoEcG9ydBgDIAEoDUgAEg4KBHJlYWQYBCABKAlIABIPCgV3cml0ZRgFIAEoCUgAQgQKAnRvGr0DCgVTdGFydBIPCgdhdHRlbXB0GAEgASgNEg8KB2NvbW1hbmQYAiADKAkSKgoDZW52GAMgAygLMh0udmVsZGEuQ29tbWFuZC5TdGFydC5FbnZFbnRyeRILCgNjd2QYBCABKAkSKQoIdGVybWluYWwYBSABKAsyFy52ZWxkYS5Db21tYW5kLlRlcm1pbmFsEg0KBXN0ZGluGAYgASgIEhAKCHByaW9yaXR5GAcgASgDEjAKBmxhYmVscxgIIAMoCzIgLnZlbGRhLkNvbW1hbmQuU3RhcnQuTGFiZWxzRW50cnkSEgoKdGltZW91dF9tcxgJIAEoAxIQCghncmFjZV9tcxgKIAEoAxIPCgdyZXRyaWVzGAsgASgNEiQKBnJ1bl9hcxgMIAEoCzIULnZlbGRhLkNvbW1hbmQuUnVuQXMSIwoFZmlsZXMYDSABKAsyFC52ZWxkYS5Db21tYW5kLkZpbGVzGioKCEVudkVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ARo3CgVGaWxlcxIQCghtYW5pZmVzdBgBIAEoCRINCgVjb3VudBgCIAEoDRINCgVieXRlcxgDIAEoBBo/CgVSdW5BcxIMCgR1c2VyGAEgASgJEgsKA3VpZBgCIAEoDRILCgNnaWQYAyABKA0SDgoGZ3JvdXBzGAQgAygNGjcKCFRlcm1pbmFsEg8KB2NvbHVtbnMYASABKA0SDAoEcm93cxgCIAEoDRIMCgR0eXBlGAMgASgJGicKBEtpbGwSDQoFZm9yY2UYASABKAgSEAoIZ3JhY2VfbXMYAiABKAMaJgoFSW5wdXQSDAoEZGF0YRgBIAEoDBIPCgdpc19sYXN0GAIgASgIGicKBlJlc2l6ZRIPCgdjb2x1bW5zGAEgASgNEgwKBHJvd3MYAiABKA0aMwoDQWNrEg8KB2F0dGVtcHQYASABKA0SCwoDc2VxGAIgASgNEg4KBnJlc3VsdBgDIAEoCBoVCgVEcmFpbhIMCgRzdG9wGAEgASgIQgYKBHdoYXQyTwoRTXVzdGVyRmlsZVNlcnZpY2USOgoKRmV0Y2hGaWxlcxIYLnZlbGRhLkZldGNoRmlsZXNSZXF1ZXN0GhAudmVsZGEuRmlsZVBpZWNlMAEySwoTTXVzdGVyVHVubmVsU2VydmljZRI0CgZUdW5uZWwSEi52ZWxkYS5UdW5uZWxQaWVjZRoSLnZlbGRhLlR1bm5lbFBpZWNlKAEwAWIGcHJvdG8z");
 
 /**
  * Sent by an agent in its first message.
@@ -32,7 +32,7 @@ export type MusterHello = Message<"velda.MusterHello"> & {
 
   /**
    * What this agent can do beyond running a command: "stdin", "terminal", "run_as", "files",
-   * "tunnels".
+   * "tunnels", "end_at".
    *
    * @generated from field: repeated string capabilities = 3;
    */
@@ -626,6 +626,14 @@ export type Command = Message<"velda.Command"> & {
      */
     value: string;
     case: "closeTunnel";
+  } | {
+    /**
+     * Only sent to agents that understand "end_at", again after every join.
+     *
+     * @generated from field: velda.Command.EndAt end_at = 10;
+     */
+    value: Command_EndAt;
+    case: "endAt";
   } | { case: undefined; value?: undefined };
 };
 
@@ -635,6 +643,27 @@ export type Command = Message<"velda.Command"> & {
  */
 export const CommandSchema: GenMessage<Command> = /*@__PURE__*/
   messageDesc(file_velda_muster, 6);
+
+/**
+ * When the agent ends its sessions and itself. It replaces what its own file says, for good.
+ *
+ * @generated from message velda.Command.EndAt
+ */
+export type Command_EndAt = Message<"velda.Command.EndAt"> & {
+  /**
+   * Milliseconds since 1970; absent: never.
+   *
+   * @generated from field: optional int64 at_ms = 1;
+   */
+  atMs?: bigint | undefined;
+};
+
+/**
+ * Describes the message velda.Command.EndAt.
+ * Use `create(Command_EndAtSchema)` to create a new message.
+ */
+export const Command_EndAtSchema: GenMessage<Command_EndAt> = /*@__PURE__*/
+  messageDesc(file_velda_muster, 6, 0);
 
 /**
  * @generated from message velda.Command.OpenTunnel
@@ -687,7 +716,7 @@ export type Command_OpenTunnel = Message<"velda.Command.OpenTunnel"> & {
  * Use `create(Command_OpenTunnelSchema)` to create a new message.
  */
 export const Command_OpenTunnelSchema: GenMessage<Command_OpenTunnel> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 6, 0);
+  messageDesc(file_velda_muster, 6, 1);
 
 /**
  * @generated from message velda.Command.Start
@@ -772,7 +801,7 @@ export type Command_Start = Message<"velda.Command.Start"> & {
  * Use `create(Command_StartSchema)` to create a new message.
  */
 export const Command_StartSchema: GenMessage<Command_Start> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 6, 1);
+  messageDesc(file_velda_muster, 6, 2);
 
 /**
  * The files that the session starts with, in a new folder. The agent fetches them.
@@ -803,7 +832,7 @@ export type Command_Files = Message<"velda.Command.Files"> & {
  * Use `create(Command_FilesSchema)` to create a new message.
  */
 export const Command_FilesSchema: GenMessage<Command_Files> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 6, 2);
+  messageDesc(file_velda_muster, 6, 3);
 
 /**
  * An account of the worker: by its name, or by numbers where the name is empty.
@@ -837,7 +866,7 @@ export type Command_RunAs = Message<"velda.Command.RunAs"> & {
  * Use `create(Command_RunAsSchema)` to create a new message.
  */
 export const Command_RunAsSchema: GenMessage<Command_RunAs> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 6, 3);
+  messageDesc(file_velda_muster, 6, 4);
 
 /**
  * @generated from message velda.Command.Terminal
@@ -864,7 +893,7 @@ export type Command_Terminal = Message<"velda.Command.Terminal"> & {
  * Use `create(Command_TerminalSchema)` to create a new message.
  */
 export const Command_TerminalSchema: GenMessage<Command_Terminal> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 6, 4);
+  messageDesc(file_velda_muster, 6, 5);
 
 /**
  * @generated from message velda.Command.Kill
@@ -886,7 +915,7 @@ export type Command_Kill = Message<"velda.Command.Kill"> & {
  * Use `create(Command_KillSchema)` to create a new message.
  */
 export const Command_KillSchema: GenMessage<Command_Kill> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 6, 5);
+  messageDesc(file_velda_muster, 6, 6);
 
 /**
  * @generated from message velda.Command.Input
@@ -908,7 +937,7 @@ export type Command_Input = Message<"velda.Command.Input"> & {
  * Use `create(Command_InputSchema)` to create a new message.
  */
 export const Command_InputSchema: GenMessage<Command_Input> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 6, 6);
+  messageDesc(file_velda_muster, 6, 7);
 
 /**
  * @generated from message velda.Command.Resize
@@ -930,7 +959,7 @@ export type Command_Resize = Message<"velda.Command.Resize"> & {
  * Use `create(Command_ResizeSchema)` to create a new message.
  */
 export const Command_ResizeSchema: GenMessage<Command_Resize> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 6, 7);
+  messageDesc(file_velda_muster, 6, 8);
 
 /**
  * Output up to this number is durable, and with `result` the end too: the agent may forget them.
@@ -959,7 +988,7 @@ export type Command_Ack = Message<"velda.Command.Ack"> & {
  * Use `create(Command_AckSchema)` to create a new message.
  */
 export const Command_AckSchema: GenMessage<Command_Ack> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 6, 8);
+  messageDesc(file_velda_muster, 6, 9);
 
 /**
  * Take nothing new; with `stop`, exit when idle.
@@ -978,7 +1007,7 @@ export type Command_Drain = Message<"velda.Command.Drain"> & {
  * Use `create(Command_DrainSchema)` to create a new message.
  */
 export const Command_DrainSchema: GenMessage<Command_Drain> = /*@__PURE__*/
-  messageDesc(file_velda_muster, 6, 9);
+  messageDesc(file_velda_muster, 6, 10);
 
 /**
  * The files of sessions, for the agent that a session is placed on.
