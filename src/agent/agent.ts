@@ -1,11 +1,12 @@
 import type { AgentCommand } from '#core/agent-link.ts';
-import type { Clock } from '#core/clock.ts';
+import { type Clock, SECOND_MS } from '#core/clock.ts';
 import { formatDuration } from '#core/duration.ts';
 import { FAULTS, Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import type { Random } from '#core/random.ts';
 import type { Line, LineOptions } from './dial.ts';
-import type { OpenExecution } from './execution.ts';
+import type { EndTime } from './end-time.ts';
+import { LONGEST_GRACE_AT_END_MS, type OpenExecution } from './execution.ts';
 import { fetchContents } from './fetch-contents.ts';
 import { helloOf, type Self } from './hello.ts';
 import { startLease } from './lease.ts';
@@ -26,6 +27,9 @@ export interface AgentOptions {
   openLine(address: string, options: LineOptions): Promise<Line>;
   /** Calls back when the cloud announces that it reclaims the machine. */
   watchNotices?(heard: (notice: Notice) => void): { stop(): void };
+  readonly endTime: EndTime;
+  /** Of its process, when that time has come. */
+  readonly endCode: number;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
@@ -45,13 +49,16 @@ export interface RunningAgent {
 
 // Results stay on disk until the server acknowledges them. On exit the agent waits this long for that.
 const LAST_REPORT_MS = 10_000;
+// No process that the system cannot end keeps the agent beyond its own.
+const END_WITHIN_MS = LONGEST_GRACE_AT_END_MS + 30 * SECOND_MS;
 
-const STOPPED: AgentEnd = { exitCode: 0, message: 'Stopped on request.' };
+export const STOPPED: AgentEnd = { exitCode: 0, message: 'Stopped on request.' };
+export const timeIsOver = (exitCode: number): AgentEnd => ({ exitCode, message: 'The time of this agent is over.' });
 const SENT_AWAY: AgentEnd = { exitCode: 0, message: 'The server released this worker.' };
 
-/** Keeps one agent connected and its sessions running until it is stopped, released by the server, or disconnected for longer than the lease. */
+/** Keeps one agent connected and its sessions running until it is stopped, released by the server, disconnected for longer than the lease, or until its time is over. */
 export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
-  const { self, clock, log } = options;
+  const { self, clock, log, endTime } = options;
   let uplink: Uplink | undefined;
   const tasks = new Map<string, VeldaTask>();
   const execution = await options.openExecution({
@@ -69,6 +76,13 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     throw new Fault('unavailable', 'The agent is not connected to the server.');
   }
 
+  if (endTime.isOver) {
+    // Before anything is awaited: a session that a former agent was about to start must not start now.
+    endSessions();
+    if (execution.executions().length === 0)
+      return { stop() {}, ended: endTime.close().then(() => timeIsOver(options.endCode)) };
+  }
+
   const headers = { ...(await options.headers()), 'x-muster-agent': encodeURIComponent(self.name) };
   let isDraining = false;
   let hasBegunToDrain = false;
@@ -78,6 +92,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   let notice: Notice | undefined;
   let lastTrouble = 'No answer.';
   let cancelLastReport: (() => void) | undefined;
+  let cancelLastEnd = (): void => {};
   let over: (end: AgentEnd) => void = () => {};
   const ended = new Promise<AgentEnd>((resolve) => (over = resolve));
   const lease = startLease(clock, options.leaseMs, cutOff);
@@ -110,6 +125,7 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
       if (command.stop) depart(SENT_AWAY);
       return;
     }
+    if (command.do === 'end at') return endTime.move(command.at);
     execution.handle(command);
     if (command.do === 'ack') endIfDone();
   }
@@ -119,10 +135,14 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     if (hasBegunToDrain) return;
     hasBegunToDrain = true;
     log('info', 'draining', { running: execution.running });
-    execution.drain(false).then(() => {
+    execution.drain('finish').then(() => {
       isIdle = true;
       endIfDone();
     }, drainFailed);
+  }
+
+  function endSessions(): void {
+    execution.drain('end').catch(drainFailed);
   }
 
   function drainFailed(thrown: unknown): void {
@@ -143,6 +163,19 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   }
 
   const notices = options.watchNotices?.(takeNotice);
+  endTime.watch(endAtLast);
+
+  /** The machine ends with the agent, so nothing waits for the server, nor for a drain that has begun. */
+  function endAtLast(endsAt: number): void {
+    log('warn', 'the time of this agent is over', { endsAt, running: execution.running });
+    notice ??= { why: 'its time is over', endsAt };
+    endSessions();
+    cancelLastEnd = clock.alarm(END_WITHIN_MS, () => end(timeIsOver(options.endCode)));
+    const wasLeaving = departure !== undefined;
+    departure = timeIsOver(options.endCode);
+    if (!wasLeaving) leave();
+    endIfDone();
+  }
 
   function cutOff(leaseMs: number): void {
     const exitCode = FAULTS.unavailable.exit;
@@ -158,11 +191,15 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
   function depart(end: AgentEnd): void {
     if (departure) return;
     departure = end;
-    // An agent announces a drain by reconnecting: its first message says so.
+    leave();
+    endIfDone();
+  }
+
+  /** An agent announces a drain by reconnecting: its first message says so. */
+  function leave(): void {
     if (!isDraining && uplink?.isIn) uplink.rejoin();
     isDraining = true;
     if (!uplink?.isIn) drain();
-    endIfDone();
   }
 
   function endIfDone(): void {
@@ -175,15 +212,16 @@ export async function startAgent(options: AgentOptions): Promise<RunningAgent> {
     if (isOver) return;
     isOver = true;
     cancelLastReport?.();
+    cancelLastEnd();
     lease.stop();
     notices?.stop();
     execution.close();
-    void uplink?.leave().then(() => over(how));
+    void Promise.all([uplink?.leave(), endTime.close()]).then(() => over(how));
   }
 
   return {
     stop() {
-      if (departure) execution.drain(true).catch(drainFailed);
+      if (departure) execution.drain('kill').catch(drainFailed);
       else depart(STOPPED);
     },
     ended,

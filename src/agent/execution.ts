@@ -1,8 +1,14 @@
 import type { AgentCommand, AgentReport } from '#core/agent-link.ts';
-import type { Clock } from '#core/clock.ts';
+import { type Clock, MINUTE_MS } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import type { FetchContents } from './execution/session-folder.ts';
 import type { Uplink } from './uplink.ts';
+
+/** The grace of a session is its submitter's choice, and may be days: it does not keep a worker beyond its end. */
+export const LONGEST_GRACE_AT_END_MS = 5 * MINUTE_MS;
+
+/** What becomes of running sessions: they finish, are ended with their grace, or are killed now. */
+export type DrainMode = 'finish' | 'end' | 'kill';
 
 /** Runs sessions on this machine, keeps their results and unsent output until acknowledged. */
 export interface Execution {
@@ -14,8 +20,8 @@ export interface Execution {
   replay(): void;
   /** Number of running sessions. */
   readonly running: number;
-  /** Takes no new sessions; resolves when the last has ended. With `kill` it ends them now. */
-  drain(kill: boolean): Promise<void>;
+  /** Takes no new sessions; resolves when the last has ended. */
+  drain(running: DrainMode): Promise<void>;
   /** Removes what is kept of ended sessions; called before the agent exits. */
   close(): void;
 }

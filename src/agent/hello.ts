@@ -33,7 +33,7 @@ export function helloOf(self: Self, doing: Doing): MessageInitShape<typeof Agent
     musterHello: {
       version: self.version,
       labels: { ...self.labels },
-      capabilities: ['stdin', 'terminal', 'run_as', 'files', 'tunnels'],
+      capabilities: ['stdin', 'terminal', 'run_as', 'files', 'tunnels', 'end_at'],
       executions: executions.map(({ session, attempt }) => ({ session, attempt })),
       draining: isDraining,
       ...(notice && { leaving: { why: notice.why, endsAtMs: BigInt(notice.endsAt) } }),

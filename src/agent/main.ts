@@ -7,9 +7,11 @@ import { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import { type Random, systemRandom } from '#core/random.ts';
 import { type BrokerAddress, parseBrokerAddress } from './address.ts';
-import { type AgentEnd, startAgent } from './agent.ts';
+import { type AgentEnd, STOPPED, startAgent, timeIsOver } from './agent.ts';
 import { type BrokerTrust, type Line, type LineOptions, openLine } from './dial.ts';
+import { type EndTime, openEndTime } from './end-time.ts';
 import type { OpenExecution } from './execution.ts';
+import { serveHealth } from './health.ts';
 import { agentName, ownAddress, ownKey } from './identity.ts';
 import { notices } from './notices.gen.ts';
 
@@ -24,6 +26,8 @@ export interface RunAgentOptions {
   onStopSignal(heard: () => void): () => void;
   readonly clock?: Clock;
   readonly random?: Random;
+  /** Of the process, when the time in `endsAt` has come; 0 where absent. */
+  readonly endCode?: number | undefined;
   /** A variable of the environment. */
   variable?(name: string): string | undefined;
 }
@@ -68,9 +72,46 @@ async function dial(address: BrokerAddress, { broker, mtls }: AgentConfig, how: 
   return openLine(address, trust, how);
 }
 
-/** Runs the agent of this machine until it is stopped, released by the server, or disconnected for longer than the lease. */
+/** Runs the agent of this machine until it is stopped, released by the server, disconnected for longer than the lease, or until its time is over. */
 export async function runAgent(options: RunAgentOptions): Promise<AgentEnd> {
   const { config, clock = systemClock, random = systemRandom, log } = options;
+  const name = agentName({ configured: config.name, given: options.givenName, hostname: hostname() }, random);
+  // Sessions start in another folder than the agent, where a relative path would mean another place.
+  const workDir = resolve(config.workDir);
+  const endTime = await openEndTime({ workDir, agent: name, ofFile: config.endsAt, clock, log });
+  // An agent whose time is over ends, whoever has its port.
+  const health = config.serve === undefined || endTime.isOver ? undefined : await serveHealth(config.serve);
+  try {
+    const isAlone = config.broker.address === undefined && config.serve !== undefined;
+    const end = await (isAlone ? waitAlone : runJoined)(options, { name, workDir, endTime });
+    log('info', 'agent ends', { why: end.message });
+    return end;
+  } finally {
+    await health?.close();
+  }
+}
+
+interface Prepared {
+  readonly name: string;
+  readonly workDir: string;
+  readonly endTime: EndTime;
+}
+
+/** Without a server it takes no sessions: it answers probes until its end or a signal. */
+async function waitAlone(options: RunAgentOptions, { name, endTime }: Prepared): Promise<AgentEnd> {
+  const { config, log, onStopSignal, endCode = 0, version } = options;
+  log('info', 'agent starts without a server', { agent: name, serve: config.serve, endsAt: endTime.at, version });
+  const { promise, resolve } = Promise.withResolvers<AgentEnd>();
+  const unhear = onStopSignal(() => resolve(STOPPED));
+  endTime.watch(() => resolve(timeIsOver(endCode)));
+  const end = await promise;
+  unhear();
+  await endTime.close();
+  return end;
+}
+
+async function runJoined(options: RunAgentOptions, { name, workDir, endTime }: Prepared): Promise<AgentEnd> {
+  const { config, clock = systemClock, random = systemRandom, log, endCode = 0 } = options;
   const where = required(
     config.broker.address,
     'broker.address',
@@ -79,14 +120,12 @@ export async function runAgent(options: RunAgentOptions): Promise<AgentEnd> {
   const pool = required(config.pool, 'pool', 'Give --pool, or set `pool` in the file.');
   const addresses = usableAddresses([where, ...(config.broker.otherAddresses ?? [])], options);
   const { slots, labels, joinToken, leaseMs } = config;
-  // Sessions start in another folder than the agent, where a relative path would mean another place.
-  const workDir = resolve(config.workDir);
-  const name = agentName({ configured: config.name, given: options.givenName, hostname: hostname() }, random);
   log('info', 'agent starts', {
     agent: name,
     pool,
     slots,
     server: [...addresses.keys()].join(', '),
+    ...(endTime.at !== undefined && { endsAt: endTime.at }),
     version: options.version,
   });
   const watch = config.notices === undefined ? undefined : notices.get(config.notices);
@@ -114,6 +153,8 @@ export async function runAgent(options: RunAgentOptions): Promise<AgentEnd> {
     ...(watch && {
       watchNotices: (heard) => watch({ variable: options.variable ?? (() => undefined), clock, fetch, log }, heard),
     }),
+    endTime,
+    endCode,
     clock,
     random,
     log,
@@ -121,6 +162,5 @@ export async function runAgent(options: RunAgentOptions): Promise<AgentEnd> {
   const unhear = options.onStopSignal(() => agent.stop());
   const end = await agent.ended;
   unhear();
-  log('info', 'agent ends', { why: end.message });
   return end;
 }

@@ -14,6 +14,7 @@ import {
 import { encode, messageOf } from '#wire/messages.ts';
 import { type AgentEnd, type RunningAgent, startAgent } from './agent.ts';
 import type { Line, LineOptions, StreamEvents } from './dial.ts';
+import { openEndTime } from './end-time.ts';
 import type { OpenExecution } from './execution.ts';
 import type { Notice } from './notices.ts';
 
@@ -29,18 +30,33 @@ export interface FakeCall {
 
 const noFault = undefined as Fault | undefined;
 
-export function openScene(options: { leaseMs?: number; addresses?: readonly string[]; jitter?: number } = {}) {
+export interface SceneOptions {
+  readonly leaseMs?: number;
+  readonly addresses?: readonly string[];
+  readonly jitter?: number;
+  /** As the agent's file has it. */
+  readonly endsAt?: number;
+  readonly workDir?: string;
+  /** Of sessions that a former agent has left. */
+  readonly running?: number;
+}
+
+export const END_CODE = 80;
+
+export function openScene(options: SceneOptions = {}) {
   const clock = new VirtualClock();
+  const { workDir = '/nowhere' } = options;
   const calls: FakeCall[] = [];
   const handled: AgentCommand[] = [];
   const kept: { session: string; attempt: number }[] = [];
   const dialled: string[] = [];
   const dialledHow: LineOptions[] = [];
   const scene = {
-    running: 0,
+    running: options.running ?? 0,
     replays: 0,
     isDraining: false,
     killed: false,
+    ended: false,
     dialFault: noFault,
     callFault: noFault,
     dead: new Set<string>(),
@@ -66,10 +82,11 @@ export function openScene(options: { leaseMs?: number; addresses?: readonly stri
       get running() {
         return scene.running;
       },
-      drain: (kill) => {
+      drain: (mode) => {
         scene.isDraining = true;
-        scene.killed ||= kill;
-        if (kill) finishSessions();
+        scene.killed ||= mode === 'kill';
+        scene.ended ||= mode === 'end';
+        if (mode === 'kill') finishSessions();
         return scene.running === 0 ? Promise.resolve() : new Promise((resolve) => drained.push(resolve));
       },
     };
@@ -129,36 +146,41 @@ export function openScene(options: { leaseMs?: number; addresses?: readonly stri
     close: () => {},
   };
 
-  const started = startAgent({
-    self: {
-      name: 'a1',
-      hostname: 'h',
-      address: '10.0.0.1',
-      pool: 'local',
-      slots: 2,
-      labels: { zone: 'a' },
-      version: '1',
-    },
-    workDir: '/nowhere',
-    leaseMs: options.leaseMs,
-    headers: async () => ({}),
-    openExecution,
-    addresses: options.addresses ?? ['broker'],
-    openLine: async (address, how) => {
-      dialled.push(address);
-      dialledHow.push(how);
-      if (scene.dialFault || scene.dead.has(address))
-        throw scene.dialFault ?? new Fault('unavailable', `${address} does not answer.`);
-      return line;
-    },
-    watchNotices(heard) {
-      notify = heard;
-      return { stop: () => {} };
-    },
-    clock,
-    random: { ...seededRandom(1), next: () => options.jitter ?? 0.5 },
-    log: silentLog,
-  });
+  const endTime = openEndTime({ workDir, agent: 'a1', ofFile: options.endsAt, clock, log: silentLog });
+  const start = async (): Promise<RunningAgent> =>
+    startAgent({
+      endTime: await endTime,
+      endCode: END_CODE,
+      self: {
+        name: 'a1',
+        hostname: 'h',
+        address: '10.0.0.1',
+        pool: 'local',
+        slots: 2,
+        labels: { zone: 'a' },
+        version: '1',
+      },
+      workDir,
+      leaseMs: options.leaseMs,
+      headers: async () => ({}),
+      openExecution,
+      addresses: options.addresses ?? ['broker'],
+      openLine: async (address, how) => {
+        dialled.push(address);
+        dialledHow.push(how);
+        if (scene.dialFault || scene.dead.has(address))
+          throw scene.dialFault ?? new Fault('unavailable', `${address} does not answer.`);
+        return line;
+      },
+      watchNotices(heard) {
+        notify = heard;
+        return { stop: () => {} };
+      },
+      clock,
+      random: { ...seededRandom(1), next: () => options.jitter ?? 0.5 },
+      log: silentLog,
+    });
+  const started = start();
   const call = (at = calls.length - 1): FakeCall => calls[at] as FakeCall;
   const welcome = (leaseMs = 60_000): void =>
     call().say({ serverInfo: { version: '1' }, musterServer: { cluster: 'c', leaseMs: BigInt(leaseMs) } });
@@ -183,7 +205,7 @@ export type Scene = ReturnType<typeof openScene>;
 
 /** One that the broker has let in. */
 export async function joined(
-  options: Parameters<typeof openScene>[0] = {},
+  options: SceneOptions = {},
 ): Promise<Scene & { agent: RunningAgent; end: () => AgentEnd | undefined }> {
   const scene = openScene(options);
   const agent = await scene.started;

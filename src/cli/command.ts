@@ -43,11 +43,19 @@ export interface CommandFile {
   readonly commands: readonly CliCommand[];
 }
 
+/** The options of `muster agent`, as they were written. */
+export interface AgentCommandOptions {
+  readonly pool?: string;
+  readonly config?: string;
+  readonly serve?: string;
+  readonly endCode?: string;
+}
+
 /** Commands that run without a server. */
 export interface Local {
   server(options: { config?: string; keepAgents?: boolean }): Promise<void>;
   /** Answers its exit code. */
-  agent(options: { pool?: string; config?: string }): Promise<number>;
+  agent(options: AgentCommandOptions): Promise<number>;
   checkConfig(file: string): Promise<{ readonly problems: readonly Fault[]; readonly warnings: readonly string[] }>;
   /** The JSON schema of a server's file or of a pool document, with the kinds of this version. */
   configSchema(file: 'server' | 'pool'): Promise<string>;

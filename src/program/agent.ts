@@ -14,6 +14,9 @@ import { onSignals } from './interrupts.ts';
 export interface AgentProcessOptions {
   readonly pool?: string | undefined;
   readonly config?: string | undefined;
+  /** The port for `GET /health`, and the exit code at the end of its time: as they were written. */
+  readonly serve?: string | undefined;
+  readonly endCode?: string | undefined;
   readonly environment: Environment;
   readonly version: string;
 }
@@ -27,6 +30,15 @@ function machineLog(clock: typeof systemClock): Log {
   };
 }
 
+function wholeIn(option: string, text: string, [least, most]: readonly [number, number]): number {
+  const value = Number(text);
+  if (/^\d{1,5}$/.test(text) && value >= least && value <= most) return value;
+  throw new Fault('invalid', `${option} ${text} is not a whole number from ${least} to ${most}.`, {
+    at: option,
+    remedy: `Give a whole number from ${least} to ${most}.`,
+  });
+}
+
 /** Runs the agent until it ends; answers its exit code. */
 export async function runAgentProcess(options: AgentProcessOptions): Promise<number> {
   const { environment } = options;
@@ -34,10 +46,13 @@ export async function runAgentProcess(options: AgentProcessOptions): Promise<num
   const { config, file, warnings } = loadAgentConfig(environment, options.config ?? environment.agentFile);
   for (const warning of warnings) log('warn', 'configuration', { warning: describeProblem(warning, file) });
   const pool = options.pool ?? config.pool;
+  const serve = options.serve === undefined ? config.serve : wholeIn('--serve', options.serve, [1, 65_535]);
+  const endCode = wholeIn('--end-code', options.endCode ?? '0', [0, 255]);
   const end = await runAgent({
     config: {
       ...config,
       pool,
+      serve,
       broker:
         config.broker.address === undefined ? { ...config.broker, ...brokerIn(environment.broker) } : config.broker,
       joinToken: config.joinToken ?? environment.joinToken,
@@ -45,6 +60,7 @@ export async function runAgentProcess(options: AgentProcessOptions): Promise<num
     givenName: environment.agentName,
     variable: environment.variable,
     version: options.version,
+    endCode,
     openExecution: (execution) =>
       openExecution({ ...execution, env: baseEnvironment(environment.variable, pool ?? '') }),
     log,
@@ -53,12 +69,19 @@ export async function runAgentProcess(options: AgentProcessOptions): Promise<num
   return end.exitCode;
 }
 
-const USAGE = 'Usage: muster agent [--pool NAME] [--config FILE]';
+const USAGE = 'Usage: muster agent [--pool NAME] [--config FILE] [--serve PORT] [--end-code NUMBER]';
 
-function optionsIn(words: readonly string[]): Pick<AgentProcessOptions, 'pool' | 'config'> {
-  const options = { pool: { type: 'string', short: 'p' }, config: { type: 'string', short: 'c' } } as const;
+function optionsIn(words: readonly string[]): Omit<AgentProcessOptions, 'environment' | 'version'> {
+  const options = {
+    pool: { type: 'string', short: 'p' },
+    config: { type: 'string', short: 'c' },
+    serve: { type: 'string' },
+    'end-code': { type: 'string' },
+  } as const;
   try {
-    return parseArgs({ args: words.slice(words[0] === 'agent' ? 1 : 0), options }).values;
+    const { values } = parseArgs({ args: words.slice(words[0] === 'agent' ? 1 : 0), options });
+    const { 'end-code': endCode, ...rest } = values;
+    return { ...rest, endCode };
   } catch (thrown) {
     throw new Fault('invalid', Fault.from(thrown).message, { remedy: USAGE });
   }

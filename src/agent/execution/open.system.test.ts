@@ -253,7 +253,7 @@ describe('draining', () => {
     stand.start('s1', shell('read line', { stdin: true }));
     await stand.said('s1', 'started');
     let isDrained = false;
-    const drained = stand.execution.drain(false).then(() => {
+    const drained = stand.execution.drain('finish').then(() => {
       isDrained = true;
     });
     stand.start('s2', shell('true'));
@@ -265,10 +265,24 @@ describe('draining', () => {
     expect(await stand.said('s1', 'ended')).toMatchObject({ how: 'exited', exitCode: 0 });
   });
 
-  it('ends what runs where asked to', async () => {
+  it('ends what runs with its grace where asked to, also what a former agent has started', async () => {
+    stand.start('s1', shell('trap "echo bye; exit 3" TERM; echo up; while :; do sleep 0.05; done'));
+    await stand.textHas('s1', 'up');
+    const next = await openStand({ workDir: stand.workDir });
+    await next.execution.drain('end');
+
+    expect(await next.said('s1', 'ended')).toMatchObject({
+      how: 'killed',
+      exitCode: 3,
+      message: 'The time of the worker is over.',
+    });
+    expect(next.text('s1')).toContain('bye');
+  });
+
+  it('kills what runs where asked to', async () => {
     stand.start('s1', shell('trap "" TERM; sleep 300'));
     await stand.said('s1', 'started');
-    await stand.execution.drain(true);
+    await stand.execution.drain('kill');
 
     expect(await stand.said('s1', 'ended')).toMatchObject({ how: 'killed', message: 'The worker is stopping.' });
   });

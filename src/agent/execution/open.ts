@@ -8,7 +8,7 @@ import { bootId } from '#host/processes.ts';
 import { DEFAULT_PATH, type FindProgram, findProgram } from '#host/programs.ts';
 import { openReserve } from '#host/reserve.ts';
 import type { DuplexCall } from '../dial.ts';
-import type { Execution, OpenExecution } from '../execution.ts';
+import { type Execution, LONGEST_GRACE_AT_END_MS, type OpenExecution } from '../execution.ts';
 import type { SessionPlace } from '../tunnels/session-place.ts';
 import { openTunnels } from '../tunnels/tunnels.ts';
 import { openEndedPlaces } from './ended-places.ts';
@@ -237,10 +237,11 @@ export async function openExecution(options: ExecutionOptions): Promise<Executio
       return running().length;
     },
     close: () => places.dropAll(),
-    async drain(kill) {
+    async drain(mode) {
       isDraining = true;
-      if (kill)
-        for (const run of running()) run.stop({ how: 'killed', graceMs: 0, message: 'The worker is stopping.' });
+      if (mode === 'kill') for (const run of running()) run.stopWithin(0, 'The worker is stopping.');
+      if (mode === 'end')
+        for (const run of running()) run.stopWithin(LONGEST_GRACE_AT_END_MS, 'The time of the worker is over.');
       if (running().length > 0) await new Promise<void>((resolve) => drained.push(resolve));
     },
   };

@@ -45,6 +45,8 @@ export interface Run {
   adopt(): void;
   /** Sends SIGTERM, and SIGKILL after the grace period. */
   stop(request: StopRequest): void;
+  /** The worker ends: the same with the session's own grace, at most so long. */
+  stopWithin(longestGraceMs: number, message: string): void;
   input(data: Uint8Array, isLast: boolean): void;
   resize(columns: number, rows: number): void;
   /** The server has all output up to this number, and with `result` the end too: the run is then deleted. */
@@ -284,6 +286,8 @@ export function openRun(firstRecord: RunRecord, folder: Folder, options: RunOpti
     adopt,
     place,
     stop: requestStop,
+    stopWithin: (longestGraceMs, message) =>
+      requestStop({ how: 'killed', graceMs: Math.min(spec.graceMs, longestGraceMs), message }),
     input(data, isLast) {
       if (end || !(spec.stdin || spec.terminal) || input.write(data, isLast)) return;
       requestStop({ how: 'killed', graceMs: 0, message: 'Input arrived faster than the session read it.' });
