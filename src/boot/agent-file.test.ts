@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { Boot } from '#core/provider.ts';
-import { type AgentOverrides, agentFile, poolNameOf, withOverrides } from './agent-file.ts';
+import { type AgentOverrides, agentFile, hasEnd, poolNameOf, withOverrides } from './agent-file.ts';
 
 const boot = (agentConfig: string) => ({ agentConfig, token: 'mlt_secret' });
 
@@ -30,6 +30,22 @@ describe("an agent's file", () => {
       daemonConfig: { maxSessions: 3 },
     });
     expect(parse(agentFile(boot(''), {}))).toEqual({ joinToken: 'mlt_secret', daemonConfig: {} });
+  });
+
+  it('has no token where there is no server to join', () => {
+    expect(parse(agentFile({ agentConfig: 'serve: 8000\n', token: '' }, {}))).toEqual({
+      serve: 8_000,
+      daemonConfig: {},
+    });
+  });
+
+  it('shows whether the agent ends at a time, also where a text in it only looks so', () => {
+    const written = (agentConfig: string): string => agentFile(boot(agentConfig), {});
+
+    expect(hasEnd(written('pool: gpu\nendsAt: 2026-01-01T00:00:00Z\n'))).toBe(true);
+    expect(hasEnd(written('{"endsAt": "2026-01-01T00:00:00Z"}'))).toBe(true);
+    for (const config of ['pool: gpu\n', 'labels:\n  endsAt: x\n', 'broker:\n  ca: |\n    a\n    endsAt: x\n'])
+      expect(hasEnd(written(config))).toBe(false);
   });
 
   it('names the pool as users know it', () => {
@@ -71,6 +87,17 @@ describe('overrides of a pool', () => {
       broker: { address: 'ours:1' },
     });
     expect(overridden({ agentConfig })).not.toHaveProperty('joinToken');
+  });
+
+  it('leave the port and the end of a launch that has them, and may set them where it has none', () => {
+    const agentConfig = { ends_at: '2099-01-01T00:00:00Z', serve: 1 };
+    const limited = { ...BOOT, agentConfig: `${BOOT.agentConfig}serve: 8000\nendsAt: 2026-01-01T00:00:00Z\n` };
+
+    expect(parse(withOverrides(limited, { agentConfig }).agentConfig)).toMatchObject({
+      serve: 8_000,
+      endsAt: '2026-01-01T00:00:00Z',
+    });
+    expect(overridden({ agentConfig })).toMatchObject({ serve: 1, endsAt: '2099-01-01T00:00:00Z' });
   });
 
   it('may be a text, which an object beats', () => {

@@ -38,8 +38,13 @@ export function agentFile(boot: Boot, { name, slots, workDir, notices }: AgentSe
     ...(workDir === undefined ? {} : { workDirPath: plain(workDir) }),
   };
   const watched = notices === undefined ? {} : { notices };
-  return stringify({ ...rest, ...watched, joinToken: plain(boot.token), daemonConfig: daemon }, { lineWidth: 0 });
+  // An agent without a server has none.
+  const token = boot.token === '' ? {} : { joinToken: plain(boot.token) };
+  return stringify({ ...rest, ...watched, ...token, daemonConfig: daemon }, { lineWidth: 0 });
 }
+
+/** Whether an agent with such a file ends at a time. In what is written above, only keys of the first level begin a line. */
+export const hasEnd = (agentFile: string): boolean => /^endsAt:/m.test(agentFile);
 
 /** The name of the pool that a new agent joins, as users know it. */
 export function poolNameOf(boot: Boot): string | undefined {
@@ -94,9 +99,15 @@ export interface AgentOverrides {
 const overridesIn = ({ agentConfig, agentConfigContent }: AgentOverrides): unknown =>
   camelKeys(agentConfig ?? read(agentConfigContent ?? '{}'));
 
+/** A machine that has to end does not stay because of a setting, and is probed at the port that its cloud publishes. */
+const kept = ({ serve, endsAt }: Tree): Tree => ({
+  ...(serve !== undefined && { serve }),
+  ...(endsAt !== undefined && { endsAt }),
+});
+
 /**
- * The launch's file with the user's settings over it. Pool, token and name stay the launch's; so does the broker, unless
- * the user names an address, and then all of it is the user's: our authority means nothing there.
+ * The launch's file with the user's settings over it. Pool, token, name, port and end stay the launch's; so does the
+ * broker, unless the user names an address, and then all of it is the user's: our authority means nothing there.
  */
 export function withOverrides(boot: Boot, overrides: AgentOverrides): Boot {
   const wanted = overridesIn(overrides);
@@ -106,7 +117,7 @@ export function withOverrides(boot: Boot, overrides: AgentOverrides): Boot {
   const { broker, pool: _pool, joinToken: _token, ...rest } = wanted;
   const all = merged(base, rest);
   const theirs = isMap(broker) && broker.address ? { broker } : {};
-  return { ...boot, agentConfig: stringify({ ...all, ...theirs }, { lineWidth: 0 }) };
+  return { ...boot, agentConfig: stringify({ ...all, ...kept(base), ...theirs }, { lineWidth: 0 }) };
 }
 
 /** Whether the user chose where the agent keeps its files. */

@@ -64,8 +64,26 @@ mkdir -p ${into}
 tar -xzf "$work/agent.tar.gz" -C ${into}`;
 }
 
-/** Writes the systemd unit and starts the agent; all three may be variables of the shell. */
-export function unitLines(at: { readonly file: string; readonly program: string; readonly config: string }): string {
+export interface UnitLines {
+  /** All three may be variables of the shell. */
+  readonly file: string;
+  readonly program: string;
+  readonly config: string;
+  /** What follows when the time of the agent is over; absent: it is started again, as after any other exit. */
+  readonly atEnd?: keyof typeof AT_END | undefined;
+}
+
+// Of the agent when its time is over; no other failure of it has this exit code.
+const END_CODE = 80;
+
+const AT_END = {
+  // systemd.service(5): runs after every exit, with that variable. A failed poweroff is repeated by the restart of the agent.
+  'power off': `ExecStopPost=/bin/sh -c '[ "\\$\\$EXIT_STATUS" != ${END_CODE} ] || systemctl poweroff'\n`,
+  'stay stopped': `RestartPreventExitStatus=${END_CODE}\nSuccessExitStatus=${END_CODE}\n`,
+};
+
+/** Writes the systemd unit and starts the agent. */
+export function unitLines({ atEnd, ...at }: UnitLines): string {
   return `cat > ${at.file} <<UNIT
 [Unit]
 Description=Muster agent
@@ -73,10 +91,10 @@ After=network-online.target
 Wants=network-online.target
 
 [Service]
-ExecStart=${at.program} --config ${at.config}
+ExecStart=${at.program} --config ${at.config}${atEnd ? ` --end-code ${END_CODE}` : ''}
 Restart=always
 RestartSec=5
-KillMode=process
+${atEnd ? AT_END[atEnd] : ''}KillMode=process
 LimitNOFILE=524288
 
 [Install]

@@ -81,6 +81,7 @@ ${unitLines({
   file: '/etc/systemd/system/muster-agent.service',
   program: '$prefix/muster-agent',
   config: '$config',
+  atEnd: 'stay stopped',
 })}
 else
   echo "muster: start it with: $prefix/muster-agent --config $config"

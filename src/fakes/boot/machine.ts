@@ -24,6 +24,8 @@ export interface Bootable {
   environment(metadataAddress: string): Readonly<Record<string, string>>;
   /** Writes what its image holds below the root, before the first boot. */
   prepare?(root: string): void;
+  /** It was shut down from within: its cloud stops or deletes it. Absent: it stays as it is, and off. */
+  poweredOff?(nowMs: number): void;
 }
 
 /** A machine that really runs: processes of this computer below a folder of its own. */
@@ -50,9 +52,11 @@ interface Running {
 export interface MachinePlace {
   readonly clock: Clock;
   readonly folder: string;
+  /** Someone in it shuts it down; `off` must follow. */
+  powerOff(): void;
 }
 
-export function openMachine(bootable: Bootable, { clock, folder }: MachinePlace): Machine {
+export function openMachine(bootable: Bootable, { clock, folder, powerOff }: MachinePlace): Machine {
   const root = join(folder, 'root');
   const leaders: ProcessMark[] = [];
   let running: Running | undefined;
@@ -80,7 +84,7 @@ export function openMachine(bootable: Bootable, { clock, folder }: MachinePlace)
       ...bootable.environment(listener.address),
     };
     const logPath = (unit: string): string => join(folder, `${unit}.log`);
-    const init = openInit(root, { clock, env, folder: root, logPath, started: lead });
+    const init = openInit(root, { clock, env, folder: root, logPath, started: lead, powerOff });
     return { init, listener, env };
   }
 

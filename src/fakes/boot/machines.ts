@@ -24,6 +24,8 @@ interface Kept {
   readonly bootable: Bootable;
   readonly machine: Machine;
   isOn: boolean;
+  /** Someone in it shut it down; it runs again only after its cloud has had it off. */
+  isShutDown: boolean;
   /** One change at a time. */
   turn: Promise<void>;
   cancelAlarm: () => void;
@@ -43,7 +45,8 @@ export function openMachines({ clock, watch }: BootingCloud, options: MachinesOp
 
   async function follow(kept: Kept): Promise<void> {
     const state = kept.bootable.state(clock.now());
-    const shouldRun = state === 'running' && !isClosed;
+    if (state !== 'running') kept.isShutDown = false;
+    const shouldRun = state === 'running' && !kept.isShutDown && !isClosed;
     if (shouldRun !== kept.isOn) {
       kept.isOn = shouldRun;
       await (shouldRun ? kept.machine.on() : kept.machine.off());
@@ -64,10 +67,21 @@ export function openMachines({ clock, watch }: BootingCloud, options: MachinesOp
   }
 
   function keep(bootable: Bootable): Kept {
-    const machine = openMachine(bootable, { clock, folder: join(folder, bootable.id) });
-    const kept = { bootable, machine, isOn: false, turn: Promise.resolve(), cancelAlarm: () => {} };
+    const machine = openMachine(bootable, {
+      clock,
+      folder: join(folder, bootable.id),
+      powerOff: () => clock.soon(() => shutDown(kept)),
+    });
+    const start = { isOn: false, isShutDown: false, turn: Promise.resolve(), cancelAlarm: () => {} };
+    const kept: Kept = { bootable, machine, ...start };
     all.set(bootable.id, kept);
     return kept;
+  }
+
+  function shutDown(kept: Kept): void {
+    kept.isShutDown = true;
+    look(kept);
+    kept.bootable.poweredOff?.(clock.now());
   }
 
   const stop = watch((bootable) => look(all.get(bootable.id) ?? keep(bootable)));

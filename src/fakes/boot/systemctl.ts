@@ -27,7 +27,13 @@ const INACTIVE = 3;
 
 const unitName = (word: string): string => (word.includes('.') ? word : `${word}.service`);
 
-export function openInit(root: string, place: Omit<UnitPlace, 'logPath'> & { logPath(unit: string): string }): Init {
+export interface InitPlace extends Omit<UnitPlace, 'logPath'> {
+  logPath(unit: string): string;
+  /** Someone in the machine shuts it down. */
+  powerOff(): void;
+}
+
+export function openInit(root: string, place: InitPlace): Init {
   const units = join(root, 'etc/systemd/system');
   const wants = join(units, 'multi-user.target.wants');
   const known = new Map<string, Unit>();
@@ -89,6 +95,10 @@ export function openInit(root: string, place: Omit<UnitPlace, 'logPath'> & { log
       const [verb = '', ...names] = words.filter((word) => !word.startsWith('-'));
       if (verb === 'daemon-reload') return DONE;
       if (isDown) return { code: 1, text: 'The machine is going down.' };
+      if (verb === 'poweroff') {
+        place.powerOff();
+        return DONE;
+      }
       let said = DONE;
       for (const name of names) {
         said = await act(verb, unitName(name), words.includes('--now'));

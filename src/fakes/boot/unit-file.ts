@@ -4,11 +4,17 @@ import { refusal } from '../refusal.ts';
 export interface UnitFile {
   /** Program and arguments. */
   readonly command: readonly string[];
+  /** Runs after each exit, with `EXIT_STATUS` in its environment. */
+  readonly stopPost: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly folder: string | undefined;
   readonly restarts: 'no' | 'on-failure' | 'always';
   readonly restartMs: number;
 }
+
+/** Program and arguments of a command line, without the signs that change how it is run. */
+const commandIn = (line = ''): string[] =>
+  words(line.replace(/^[-@:+!]+/, '')).map((word) => word.replaceAll('$$', () => '$'));
 
 /** Splits as systemd does: blanks part words, quotes keep them together. */
 function words(line: string): string[] {
@@ -28,7 +34,7 @@ export function parseUnit(text: string): UnitFile {
   const section = /^\[Service\]\s*$([\s\S]*?)(?=^\[|(?![\s\S]))/m.exec(text)?.[1] ?? '';
   const values = (name: string): string[] =>
     [...section.replace(/\\\n/g, ' ').matchAll(new RegExp(`^${name}=(.*)$`, 'gm'))].map((match) => match[1] as string);
-  const command = words((values('ExecStart').at(-1) ?? '').replace(/^[-@:+!]+/, ''));
+  const command = commandIn(values('ExecStart').at(-1));
   if (command.length === 0) throw refusal('BadUnit', 'The unit has no ExecStart.');
   const pairs = values('Environment')
     .flatMap(words)
@@ -36,6 +42,7 @@ export function parseUnit(text: string): UnitFile {
   const restart = values('Restart').at(-1) ?? 'no';
   return {
     command,
+    stopPost: commandIn(values('ExecStopPost').at(-1)),
     environment: Object.fromEntries(pairs.map(([name, value = '']) => [name, value])),
     folder: values('WorkingDirectory').at(-1),
     restarts: restart === 'always' || restart === 'on-failure' ? restart : 'no',

@@ -22,13 +22,14 @@ export interface UnitPlace {
   started(pid: number): void;
 }
 
-function launch(file: UnitFile, { env, logPath, folder, started }: UnitPlace): ChildProcess {
+function launch(command: readonly string[], file: UnitFile, place: UnitPlace, more = {}): ChildProcess {
+  const { env, logPath, folder, started } = place;
   const log = openSync(logPath, 'a', 0o600);
-  const [program = '', ...rest] = file.command;
+  const [program = '', ...rest] = command;
   // A session of its own: nothing that its user-data script does on its end reaches it.
   const child = spawn(program, rest, {
     cwd: file.folder ?? folder,
-    env: { ...env, ...file.environment },
+    env: { ...env, ...file.environment, ...more },
     detached: true,
     stdio: ['ignore', log, log],
   });
@@ -44,20 +45,29 @@ export function openUnit(read: () => UnitFile, place: UnitPlace): Unit {
   let cancelRestart = (): void => {};
   let ended: (() => void)[] = [];
 
-  function over(isFailure: boolean, file: UnitFile): void {
+  function over(status: string, file: UnitFile): void {
     child = undefined;
     for (const tell of ended) tell();
     ended = [];
-    const isDue = file.restarts === 'always' || (file.restarts === 'on-failure' && isFailure);
-    if (isWanted && isDue) cancelRestart = clock.alarm(file.restartMs, run);
+    afterwards(file, status, () => {
+      const isDue = file.restarts === 'always' || (file.restarts === 'on-failure' && status !== '0');
+      if (isWanted && isDue && !child) cancelRestart = clock.alarm(file.restartMs, run);
+    });
+  }
+
+  function afterwards(file: UnitFile, status: string, done: () => void): void {
+    if (file.stopPost.length === 0) return done();
+    const last = launch(file.stopPost, file, place, { EXIT_STATUS: status });
+    last.once('error', done);
+    last.once('exit', done);
   }
 
   function run(): void {
     const file = read();
-    const started = launch(file, place);
+    const started = launch(file.command, file, place);
     child = started;
-    started.once('error', () => over(true, file));
-    started.once('exit', (code) => over(code !== 0, file));
+    started.once('error', () => over('203', file));
+    started.once('exit', (code, signal) => over(signal?.slice('SIG'.length) ?? String(code), file));
   }
 
   return {
