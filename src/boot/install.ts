@@ -77,7 +77,7 @@ export interface UnitLines {
 const END_CODE = 80;
 
 const AT_END = {
-  // systemd.service(5): runs after every exit, with that variable. A failed poweroff is repeated by the restart of the agent.
+  // systemd.exec(5): runs after every exit, with that variable (since 232, older than any system that the agent runs on). A failed poweroff is repeated by the restart of the agent.
   'power off': `ExecStopPost=/bin/sh -c '[ "\\$\\$EXIT_STATUS" != ${END_CODE} ] || systemctl poweroff'\n`,
   'stay stopped': `RestartPreventExitStatus=${END_CODE}\nSuccessExitStatus=${END_CODE}\n`,
 };

@@ -63,6 +63,8 @@ export interface FakeMemory extends Answering<MemoryCall, MemoryCall & RecordedC
   add(labels: Partial<Mark>): FakeMachine;
   /** The next machines are promised and never come. */
   refuseLate(count: number): void;
+  /** Someone in the machine shuts it down: this cloud deletes it then. */
+  shutDown(machine: FakeMachine): void;
   stateOf(machine: FakeMachine): State;
   watch(changed: (machine: FakeMachine) => void): () => void;
 }
@@ -233,6 +235,7 @@ export function openFakeMemory(options: FakeMemoryOptions): FakeMemory {
     refuseLate(count) {
       late = count;
     },
+    shutDown: (machine) => void changeOne('gone', machine),
     stateOf,
     watch(changed) {
       watchers.add(changed);
@@ -242,7 +245,7 @@ export function openFakeMemory(options: FakeMemoryOptions): FakeMemory {
 }
 
 /** The machine as those see it who run machines. */
-export function bootable(machine: FakeMachine): Bootable {
+export function bootable(machine: FakeMachine, cloud: Pick<FakeMemory, 'shutDown'>): Bootable {
   return {
     id: machine.id,
     state(nowMs) {
@@ -253,5 +256,6 @@ export function bootable(machine: FakeMachine): Bootable {
     scripts: () => [machine.script],
     openMetadata: () => () => new Response('There is no metadata.', { status: 404 }),
     environment: () => ({ MEMORY_NAME: machine.name }),
+    poweredOff: () => cloud.shutDown(machine),
   };
 }

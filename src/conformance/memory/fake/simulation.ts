@@ -5,7 +5,7 @@ import { bootable, openFakeMemory } from './cloud.ts';
 
 async function start({ clock, port }: Parameters<Simulation['start']>[0]): Promise<RunningSimulation> {
   const fake = openFakeMemory({ clock });
-  const watch = (changed: (machine: Bootable) => void) => fake.watch((machine) => changed(bootable(machine)));
+  const watch = (changed: (machine: Bootable) => void) => fake.watch((machine) => changed(bootable(machine, fake)));
   const served = await serveFake(fake.handle, { port }, { clock, watch });
   return {
     address: served.address,

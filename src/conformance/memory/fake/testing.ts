@@ -13,7 +13,7 @@ import { openBackend } from '../backend.ts';
 import { MachineConfig } from '../config.ts';
 import provider from '../index.ts';
 import type { Mistakes } from '../mistakes.ts';
-import { bootable, type FakeMachine, type MemoryCall, openFakeMemory } from './cloud.ts';
+import { bootable, type FakeMachine, type FakeMemory, type MemoryCall, openFakeMemory } from './cloud.ts';
 
 const PAGE = 5;
 const SETTLE_MS = 3_000;
@@ -74,10 +74,10 @@ export function memoryCloud(mistakes: Mistakes = {}, config: object = {}): Backe
   };
 }
 
-function machineOf(machine: FakeMachine): SliceMachine {
+function machineOf(machine: FakeMachine, cloud: FakeMemory): SliceMachine {
   const { name, labels } = machine;
   const isWhole = labels.cluster && labels.owner && labels.shape && labels.use;
-  const booted = bootable(machine);
+  const booted = bootable(machine, cloud);
   return {
     ...booted,
     name,
@@ -108,8 +108,8 @@ export function memorySlice(mistakes: Mistakes = {}, config: object = {}): Slice
       });
       return {
         fake,
-        machines: () => fake.machines.map(machineOf),
-        watch: (changed) => void fake.watch((machine) => changed(machineOf(machine))),
+        machines: () => fake.machines.map((machine) => machineOf(machine, fake)),
+        watch: (changed) => void fake.watch((machine) => changed(machineOf(machine, fake))),
         async addForeign(cluster) {
           const labels: readonly Partial<Mark>[] = [
             {},
