@@ -2,6 +2,7 @@
 import { bench as agents } from './agents.ts';
 import { bench as azureLaunches } from './azure-launches.ts';
 import type { Bench } from './bench.ts';
+import { bench as cli } from './cli.ts';
 import { bench as decisions } from './decisions.ts';
 import { bench as digitaloceanLaunches } from './digitalocean-launches.ts';
 import { bench as gcpLaunches } from './gcp-launches.ts';
@@ -24,6 +25,7 @@ import { bench as sessions } from './sessions.ts';
 import { bench as simulatedDay } from './simulated-day.ts';
 import { bench as start } from './start.ts';
 import { bench as steady } from './steady.ts';
+import { bench as sync } from './sync.ts';
 import { bench as takeover } from './takeover.ts';
 import { bench as templates } from './templates.ts';
 import { bench as warmSessions } from './warm-sessions.ts';
@@ -31,6 +33,7 @@ import { bench as warmSessions } from './warm-sessions.ts';
 export const benches: readonly Bench[] = [
   agents,
   azureLaunches,
+  cli,
   decisions,
   digitaloceanLaunches,
   gcpLaunches,
@@ -53,6 +56,7 @@ export const benches: readonly Bench[] = [
   simulatedDay,
   start,
   steady,
+  sync,
   takeover,
   templates,
   warmSessions,

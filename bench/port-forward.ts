@@ -74,7 +74,8 @@ async function compare(local: { ours: number; socat: number | undefined }, repor
       if (local.socat) theirs.push(megabytes / ((await exchange(local.socat, direction, pieces)) / 1_000));
     }
     const rate = percentile(ours, 0.5);
-    report.figure(`port-forward-${direction}`, rate, { note: `${megabytes.toFixed(0)} MB` });
+    const peer = local.socat ? '' : '; no socat here to compare with';
+    report.figure(`port-forward-${direction}`, rate, { note: `${megabytes.toFixed(0)} MB${peer}` });
     if (local.socat)
       report.figure(`port-forward-${direction}-share`, rate / percentile(theirs, 0.5), { note: 'socat in turns' });
   }

@@ -22,6 +22,8 @@ const TARGETS: Partial<Record<MeasureName, number>> = {
   'steady-wal': 64,
   'port-forward-up-share': 0.3,
   'port-forward-down-share': 0.3,
+  'sync-first-share': 5,
+  'sync-again-share': 3,
   'template-share': 0.5,
   'template-longest': 100,
   'runtime-grants': 5_000,
@@ -54,6 +56,7 @@ const TARGETS: Partial<Record<MeasureName, number>> = {
   'simulated-day': 20,
   'start-time': 1.5,
   'start-memory': 140,
+  'cli-cpu': 250,
   'rest-cpu': 0.3,
 };
 

@@ -1,7 +1,7 @@
 // The real server: `node src/main.ts server` in a folder of its own.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '#core/clock.ts';
@@ -19,7 +19,7 @@ export interface ServerOptions {
   readonly config?: Readonly<Record<string, unknown>>;
   readonly httpPort?: number;
   readonly flags?: readonly string[];
-  /** The program, from the repository's root. */
+  /** The program, from the repository's root; or its whole path. */
   readonly entry?: string;
 }
 
@@ -71,7 +71,7 @@ export function startServer(options: ServerOptions): RunningServer {
   const file = writeConfig(options, dataDir);
   const lines: string[] = [];
   const startedMs = systemClock.monotonic();
-  const child = spawn(process.execPath, [...flags, join(ROOT, entry), 'server', '--config', file], {
+  const child = spawn(process.execPath, [...flags, resolve(ROOT, entry), 'server', '--config', file], {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'pipe'],
   });
