@@ -7,6 +7,7 @@ import type { Agents } from './agents.ts';
 import { callingAgent } from './calling-agent.ts';
 import { sayTo } from './following.ts';
 import type { AnswerStream, RpcMethod } from './method.ts';
+import { readAhead } from './read-ahead.ts';
 
 export interface FileCallDeps {
   readonly agents: Pick<Agents, 'get'>;
@@ -17,6 +18,8 @@ export interface FileCallDeps {
 // The numbers of as many files as a session may have, each counted as its bytes.
 const MOST_FIELDS = 1_000_000;
 const LONGEST_PIECE = 256 * 1024;
+// Opening a small file takes longer than sending it.
+const FILES_AHEAD = 15;
 
 /** The manifest of a session that is placed there, with that attempt. */
 function manifestFor({ view }: FileCallDeps, agent: string, { session: id, attempt }: FetchFilesRequest): string {
@@ -54,13 +57,13 @@ export function fileCalls(deps: FileCallDeps, stopping: AbortSignal): Record<str
   async function answer(agent: string, call: AnswerStream, signal: AbortSignal): Promise<void> {
     const request = decode(FetchFilesRequestSchema, call.request, MOST_FIELDS);
     const manifest = manifestFor(deps, agent, request);
-    for (const hash of await askedHashes(manifest, request)) {
+    const hashes = await askedHashes(manifest, request);
+    const contents = hashes.values().map((hash) => withLast(files.read(hash)));
+    for await (const { data, isLast } of readAhead(contents, FILES_AHEAD)) {
+      await sayTo(call, signal, encode(FilePieceSchema, { data: data as Uint8Array<ArrayBuffer>, isLast }));
+      if (signal.aborted) return;
       // The session may have been placed elsewhere meanwhile.
       manifestFor(deps, agent, request);
-      for await (const { data, isLast } of withLast(files.read(hash))) {
-        await sayTo(call, signal, encode(FilePieceSchema, { data: data as Uint8Array<ArrayBuffer>, isLast }));
-        if (signal.aborted) return;
-      }
     }
   }
 

@@ -1,5 +1,4 @@
-import { createReadStream } from 'node:fs';
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isFileHash } from '#core/file.ts';
 import { syncFolder } from '#host/durable-file.ts';
@@ -8,10 +7,18 @@ import { type FileContents, noFile, openIncoming } from './contents.ts';
 const PIECE_BYTES = 256 * 1024;
 
 async function* piecesOf(path: string, hash: string): AsyncGenerator<Uint8Array> {
-  try {
-    for await (const piece of createReadStream(path, { highWaterMark: PIECE_BYTES })) yield piece as Buffer;
-  } catch (thrown) {
+  const file = await open(path).catch((thrown) => {
     throw (thrown as NodeJS.ErrnoException).code === 'ENOENT' ? noFile(hash) : thrown;
+  });
+  try {
+    for (let left = (await file.stat()).size; left > 0; ) {
+      const { buffer, bytesRead } = await file.read({ buffer: Buffer.allocUnsafe(Math.min(left, PIECE_BYTES)) });
+      if (bytesRead === 0) return;
+      left -= bytesRead;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await file.close();
   }
 }
 
