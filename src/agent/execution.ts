@@ -1,7 +1,7 @@
 import type { AgentCommand, AgentReport } from '#core/agent-link.ts';
 import { type Clock, MINUTE_MS } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
-import type { FetchContents } from './execution/session-folder.ts';
+import type { FetchContents } from './execution/session-contents.ts';
 import type { Uplink } from './uplink.ts';
 
 /** The grace of a session is its submitter's choice, and may be days: it does not keep a worker beyond its end. */

@@ -1,6 +1,6 @@
 import { FetchFilesRequestSchema, FilePieceSchema } from '#wire/gen/velda/muster_pb.ts';
 import { decode, encode } from '#wire/messages.ts';
-import type { FetchContents } from './execution/session-folder.ts';
+import type { FetchContents } from './execution/session-contents.ts';
 import type { Uplink } from './uplink.ts';
 
 const PATH = '/velda.MusterFileService/FetchFiles';

@@ -28,8 +28,11 @@ function freePartOf(path: string): number {
   return blocks === 0 ? 1 : bavail / blocks;
 }
 
+/** Whether what is kept for convenience alone should make room. */
+export const isNearlyFull = (path: string, freePart = freePartOf): boolean => freePart(path) < LEAST_FREE;
+
 /** Keeps the folders of ended sessions for a while, so that results can be copied; fewer where the disk is nearly full. */
-export function openEndedPlaces({ workDir, clock, remove, freePart = freePartOf }: EndedPlacesOptions) {
+export function openEndedPlaces({ workDir, clock, remove, freePart }: EndedPlacesOptions) {
   const kept = new Map<string, Kept>();
   const goneAt = new Map<string, number>();
 
@@ -66,7 +69,7 @@ export function openEndedPlaces({ workDir, clock, remove, freePart = freePartOf 
     /** Before a session needs room. */
     makeRoom(): void {
       // Removal goes on in the background, so the free part does not grow at once: all go, not just enough.
-      if (kept.size > 0 && freePart(workDir) < LEAST_FREE) while (dropOldest());
+      if (kept.size > 0 && isNearlyFull(workDir, freePart)) while (dropOldest());
     },
     dropAll(): void {
       while (dropOldest());

@@ -16,7 +16,8 @@ import { type Folder, folderName, openFolder, parseFolderName, type RunRecord } 
 import { lockFolder } from './lock.ts';
 import { OUTPUT_LIMITS, type OutputLimits } from './output.ts';
 import { openRun, type Run, type RunOptions } from './run.ts';
-import { type FetchContents, openSessionFolders } from './session-folder.ts';
+import type { FetchContents } from './session-contents.ts';
+import { openSessionFolders } from './session-folder.ts';
 import type { WrapperTools } from './wrapper.ts';
 
 export type ExecutionOptions = Parameters<OpenExecution>[0] & {
@@ -236,7 +237,10 @@ export async function openExecution(options: ExecutionOptions): Promise<Executio
     get running() {
       return running().length;
     },
-    close: () => places.dropAll(),
+    close() {
+      places.dropAll();
+      folders.close();
+    },
     async drain(mode) {
       isDraining = true;
       if (mode === 'kill') for (const run of running()) run.stopWithin(0, 'The worker is stopping.');

@@ -16,7 +16,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Clock, sleepOn, systemClock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { contentHashes, type ManifestEntry, manifestLine, openManifest } from '#core/file-manifest.ts';
-import { type ContentPiece, type FetchContents, openSessionFolders, removeTree } from './session-folder.ts';
+import type { ContentPiece, FetchContents } from './session-contents.ts';
+import { openSessionFolders, removeTree } from './session-folder.ts';
 import { aSpec, newWorkDir } from './testing.ts';
 
 let workDir: string;

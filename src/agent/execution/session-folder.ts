@@ -21,20 +21,7 @@ import { Fault } from '#core/fault.ts';
 import { type Manifest, type ManifestEntry, readManifest } from '#core/file-manifest.ts';
 import type { Account } from '#host/account.ts';
 import type { RunRecord } from './folder.ts';
-
-/** A piece of the contents that were asked for, one after the other. */
-export interface ContentPiece {
-  readonly data: Uint8Array;
-  /** The content ends with it. */
-  readonly isLast: boolean;
-}
-
-/** Contents of a placed session, by their numbers in its manifest; without numbers the manifest itself. */
-export type FetchContents = (
-  session: string,
-  attempt: number,
-  numbers: readonly number[],
-) => AsyncIterable<ContentPiece>;
+import { type ContentPiece, type FetchContents, openSessionContents, type WantedContent } from './session-contents.ts';
 
 export interface FolderRequest {
   readonly account?: Account | undefined;
@@ -101,8 +88,9 @@ function openWriter(path: string, manifest: Manifest) {
   }
 
   return {
-    /** Numbers of the contents that are still to come. */
-    left: (): readonly number[] => contents.slice(next).map((_, n) => next + n),
+    /** The contents that are still to come. */
+    left: (): readonly WantedContent[] =>
+      contents.slice(next).map(([hash, names], n) => ({ number: next + n, hash, bytes: names[0]?.bytes ?? 0 })),
     write({ data, isLast }: ContentPiece): void {
       const [hash, [first]] = contents[next] as [string, [FileEntry]];
       open ??= { file: openSync(join(path, first.path), NEW_FILE, 0o600), hash: createHash('sha256') };
@@ -139,6 +127,7 @@ export interface SessionFolders {
   remove(name: string): Promise<void>;
   /** Removes those of runs that are no more, as after a crash. */
   removeOthers(isKnown: (name: string) => boolean): Promise<void>;
+  close(): void;
 }
 
 export interface SessionFoldersOptions {
@@ -149,6 +138,7 @@ export interface SessionFoldersOptions {
 
 export function openSessionFolders({ workDir, fetchContents, clock }: SessionFoldersOptions): SessionFolders {
   const root = join(workDir, 'files');
+  const contents = openSessionContents({ workDir, fetchContents, clock });
   const pathOf = (name: string): string => join(root, name);
 
   /** Repeats a call while the server cannot be reached. */
@@ -185,11 +175,10 @@ export function openSessionFolders({ workDir, fetchContents, clock }: SessionFol
       writer.dropHalf();
       const left = writer.left();
       if (left.length === 0) return;
-      for await (const piece of fetchContents(record.session, record.attempt, left)) {
+      for await (const piece of contents.get(record, left)) {
         if (signal.aborted) break;
         writer.write(piece);
       }
-      if (writer.left().length > 0 && !signal.aborted) throw new Fault('unavailable', 'The server sent too few files.');
     });
     writer.dropHalf();
   }
@@ -212,6 +201,7 @@ export function openSessionFolders({ workDir, fetchContents, clock }: SessionFol
       const names = await readdir(root).catch(() => []);
       for (const name of names) if (!isKnown(name)) await removeTree(pathOf(name));
     },
+    close: contents.close,
   };
 }
 
