@@ -1,8 +1,18 @@
 import { hash } from 'node:crypto';
+import { Header } from 'tar';
 import { describe, expect, it } from 'vitest';
 import { apiWorld } from './testing/world.ts';
 
 const sha = (text: string): string => hash('sha256', text, 'hex');
+
+function archiveOf(entries: readonly (readonly [string, string])[]): Buffer {
+  const blocks = entries.flatMap(([path, text]) => {
+    const header = Buffer.alloc(512);
+    new Header({ path, size: text.length, type: 'File', mode: 0o600, mtime: new Date(0) }).encode(header);
+    return [header, Buffer.from(text), Buffer.alloc((512 - (text.length % 512)) % 512)];
+  });
+  return Buffer.concat([...blocks, Buffer.alloc(1024)]);
+}
 const BYTES = { 'content-type': 'application/octet-stream' };
 
 describe('files', () => {
@@ -19,6 +29,22 @@ describe('files', () => {
 
     expect((await ask()).json()).toEqual({ missing: [] });
     expect((await call('GET', '/api/v1/files')).json()).toMatchObject({ files: 2, bytes: 5, session_files: 50_000 });
+  });
+
+  it('come together in an archive, each named by its hash', async () => {
+    const { call, deps } = await apiWorld();
+    const send = (entries: readonly [string, string][], as: 'operator' | 'viewer') =>
+      call('POST', '/api/v1/files', { payload: archiveOf(entries), headers: BYTES, as });
+    const good = ['hello', '', 'x'.repeat(5_000)].map((text): [string, string] => [sha(text), text]);
+
+    expect((await send(good, 'viewer')).statusCode).toBe(403);
+    expect(deps.store.view.files.size).toBe(0);
+    expect((await send(good, 'operator')).statusCode).toBe(204);
+    expect((await call('GET', '/api/v1/files')).json()).toMatchObject({ files: 3, bytes: 5_005 });
+
+    const { statusCode, body } = await send([[sha('right'), 'wrong']], 'operator');
+    expect(statusCode).toBe(422);
+    expect(body).toContain(`not ${sha('right')}`);
   });
 
   it('whose bytes have another hash are refused', async () => {

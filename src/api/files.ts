@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { ApiDeps } from './deps.ts';
+import { takeArchive } from './file-archive.ts';
 import type { Noun } from './noun.ts';
 import { type Route, route } from './route.ts';
 import * as wire from './wire/file.ts';
@@ -35,6 +36,21 @@ function fileRoutes({ files }: ApiDeps): Route[] {
       bodyLimit: BODY_LIMIT,
       reply: wire.MissingFiles,
       handle: ({ body, caller }) => ({ missing: [...files.missing(body.hashes, caller.token)] }),
+    }),
+    route({
+      method: 'POST',
+      path: '/files',
+      role: 'operator',
+      summary:
+        'Uploads many small files at once: a tar archive whose entries are named by their hashes, each of at most 1 MB, at most 10,000 with 64 MB. If one is refused, others may have been kept.',
+      body: z.custom<Readable>(),
+      isUpload: true,
+      reply: z.undefined(),
+      status: 204,
+      async handle({ body, caller }) {
+        await takeArchive(body, (hash, content) => files.put(hash, content, caller.token));
+        return undefined;
+      },
     }),
     route({
       method: 'PUT',

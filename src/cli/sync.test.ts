@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { list } from 'tar';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Asked, ended, openScene, pieces, raw, refusal } from './testing.ts';
 
@@ -16,21 +17,40 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 const sha = (text: string): string => hash('sha256', text);
 
+/** The names and texts of an archive. */
+async function textsIn(archive: Uint8Array): Promise<readonly (readonly [string, string])[]> {
+  const found: Promise<readonly [string, string]>[] = [];
+  const reader = list({
+    noResume: true,
+    onReadEntry: (entry) => void found.push(entry.concat().then((bytes) => [entry.path, bytes.toString()])),
+  });
+  reader.end(Buffer.from(archive));
+  return Promise.all(found);
+}
+
+/** What an upload brings: one file, or an archive. */
+async function sentIn(path: string, body: unknown): Promise<readonly (readonly [string, string])[]> {
+  if (path === '/files') return textsIn(body as Uint8Array);
+  return [[path.slice('/files/'.length), await new Response(body as ReadableStream).text()]];
+}
+
 /** A server that has these files already, and keeps what it is sent. */
 function aServer(has: readonly string[] = [], limits = { session_bytes: 1_000, session_files: 10 }) {
   const kept = new Map<string, string>();
+  function keep(sent: readonly (readonly [string, string])[]): Response {
+    for (const [name, text] of sent) {
+      if (name !== sha(text))
+        return refusal(422, { kind: 'invalid', detail: `The bytes have the SHA-256 ${sha(text)}, not ${name}.` });
+      kept.set(name, text);
+    }
+    return new Response(null, { status: 204 });
+  }
   const answer = async ({ method, path, body }: Asked): Promise<unknown> => {
-    if (path === '/files') return { files: 0, bytes: 0, total_bytes: 1e9, ...limits };
+    if (method === 'GET' && path === '/files') return { files: 0, bytes: 0, total_bytes: 1e9, ...limits };
     if (path === '/files/missing') {
       return { missing: (body as { hashes: string[] }).hashes.filter((one) => !has.includes(one) && !kept.has(one)) };
     }
-    if (method === 'PUT') {
-      const text = await new Response(body as ReadableStream).text();
-      if (path !== `/files/${sha(text)}`)
-        return refusal(422, { kind: 'invalid', detail: 'The bytes have another SHA-256.' });
-      kept.set(sha(text), text);
-      return new Response(null, { status: 204 });
-    }
+    if (method === 'PUT' || path === '/files') return keep(await sentIn(path, body));
     if (path === '/sessions') return { items: [ended()] };
     return path.endsWith('/output') ? raw(pieces([])) : ended();
   };
@@ -52,6 +72,27 @@ it('sends only what is missing, the manifest last, and names it in the session',
 
   await scene.muster('run', '--sync', folder, '--', 'true');
   expect(scene.asked.filter(({ method }) => method === 'PUT')).toHaveLength(2);
+});
+
+it('sends small files together and each large one alone, whatever their names are', async () => {
+  const { kept, answer } = aServer([], { session_bytes: 1e9, session_files: 10_000 });
+  const scene = openScene(answer);
+  mkdirSync(join(folder, '@types'));
+  const texts = [
+    'x'.repeat(300_000),
+    'y'.repeat(2_000_000),
+    ...Array.from({ length: 30 }, (_, n) => `${n}`.repeat(100_000)),
+  ];
+  for (const [n, text] of texts.entries()) writeFileSync(join(folder, `@types/-${n} *`), text);
+
+  expect(await scene.muster('run', '--sync', folder, '--', 'true'), scene.errors()).toBe(0);
+
+  for (const text of ['one', 'two', ...texts]) expect(kept.get(sha(text))).toBe(text);
+  const uploads = scene.asked.filter(
+    ({ method, path }) => method === 'PUT' || (method === 'POST' && path === '/files'),
+  );
+  // Two large files, 5 MB of small ones, and the manifest.
+  expect(uploads.length).toBeLessThanOrEqual(2 + 4 + 1);
 });
 
 it('refuses the root, the home folder and what is above it, unless --yes is given', async () => {
@@ -93,9 +134,15 @@ describe('files that the server deletes between their upload and the session', (
 
     expect(await scene.muster('run', '--sync', folder, '--', 'true'), scene.errors()).toBe(0);
 
-    const puts = scene.asked.filter(({ method }) => method === 'PUT').map(({ path }) => path);
-    expect(puts.filter((path) => path === `/files/${sha('two')}`)).toHaveLength(2);
-    expect(puts).toHaveLength(4);
+    // First both with the manifest, then the one that is gone.
+    const uploads = scene.asked.filter(
+      ({ method, path }) => method === 'PUT' || (method === 'POST' && path === '/files'),
+    );
+    expect(uploads.map(({ path }) => path)).toEqual([
+      '/files',
+      expect.stringMatching(/^\/files\/[0-9a-f]{64}$/),
+      `/files/${sha('two')}`,
+    ]);
     expect(scene.asked.filter(isSubmit)).toHaveLength(2);
     expect(scene.errors()).toBe(
       'muster: the server has deleted files of this session to make room; sending them again\n',
@@ -132,7 +179,7 @@ it('a file that changes while it is sent is named, and no session is started', a
 
   expect(await scene.muster('run', '--sync', folder, '--', 'true')).toBe(2);
 
-  expect(scene.errors()).toContain('a: The bytes have another SHA-256.');
+  expect(scene.errors()).toContain(`a: The bytes have the SHA-256 ${sha('changed')}, not ${sha('one')}.`);
   expect(scene.asked.some(({ path }) => path === '/sessions')).toBe(false);
 });
 

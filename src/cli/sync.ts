@@ -18,6 +18,7 @@ import {
   shownBytes,
 } from './synced-folder.ts';
 import { openProgress, remark } from './terminal.ts';
+import { archiveOf, inBatches, sumOfBytes } from './upload-batches.ts';
 
 export interface SyncOptions {
   /** As given; `true` where no folder was named. */
@@ -25,7 +26,7 @@ export interface SyncOptions {
   readonly yes?: boolean;
 }
 
-const UPLOADS_AT_ONCE = 16;
+const UPLOADS_AT_ONCE = 4;
 const HASHES_AT_ONCE = 10_000;
 const WHOLE_BYTES = 1024 * 1024;
 
@@ -54,13 +55,20 @@ async function bodyOf(path: string, bytes: number): Promise<ApiRequest['body']> 
   return bytes <= WHOLE_BYTES ? readFile(path) : Readable.toWeb(createReadStream(path));
 }
 
-async function upload(cli: Cli, client: Client, folder: string, { path, hash, bytes }: LocalFile): Promise<void> {
-  const put = async (): Promise<void> =>
-    client.call(`/files/${hash}`, { method: 'PUT', body: await bodyOf(join(folder, path), bytes), signal: cli.signal });
+/** Sends some files in one request, and repeats it while the server is away. A file that has changed is named. */
+async function upload(cli: Cli, client: Client, folder: string, files: readonly LocalFile[]): Promise<void> {
+  const put = async (): Promise<void> => {
+    const [first] = files;
+    if (files.length !== 1 || !first)
+      return client.call('/files', { method: 'POST', body: await archiveOf(folder, files), signal: cli.signal });
+    const body = await bodyOf(join(folder, first.path), first.bytes);
+    return client.call(`/files/${first.hash}`, { method: 'PUT', body, signal: cli.signal });
+  };
   await patiently(cli, put).catch((thrown) => {
     const fault = Fault.from(thrown);
-    throw fault.kind === 'invalid'
-      ? new Fault('invalid', `${path}: ${fault.message}`, { remedy: fault.remedy })
+    const changed = files.length === 1 ? files[0] : files.find(({ hash }) => fault.message.includes(hash));
+    throw fault.kind === 'invalid' && changed
+      ? new Fault('invalid', `${changed.path}: ${fault.message}`, { remedy: fault.remedy })
       : fault;
   });
 }
@@ -69,7 +77,7 @@ async function upload(cli: Cli, client: Client, folder: string, { path, hash, by
 async function send(cli: Cli, client: Client, folder: string, manifest: LocalManifest): Promise<void> {
   const missing = await missingOf(cli, client, [manifest.hash, ...manifest.contents.map(({ hash }) => hash)]);
   const wanted = manifest.contents.filter(({ hash }) => missing.has(hash));
-  const total = wanted.reduce((sum, { bytes }) => sum + bytes, 0);
+  const total = sumOfBytes(wanted);
   let sent = 0;
   let done = 0;
   const progress = openProgress(
@@ -77,10 +85,10 @@ async function send(cli: Cli, client: Client, folder: string, manifest: LocalMan
     () => `sending files: ${done} of ${wanted.length}, ${shownBytes(sent)} of ${shownBytes(total)}`,
   );
   try {
-    await inTurns(wanted, UPLOADS_AT_ONCE, async (file) => {
-      await upload(cli, client, folder, file);
-      sent += file.bytes;
-      done += 1;
+    await inTurns(inBatches(wanted), UPLOADS_AT_ONCE, async (files) => {
+      await upload(cli, client, folder, files);
+      sent += sumOfBytes(files);
+      done += files.length;
     });
   } finally {
     progress.stop();

@@ -1384,6 +1384,32 @@ export interface Paths {
         };
       };
     };
+    /** Uploads many small files at once: a tar archive whose entries are named by their hashes, each of at most 1 MB, at most 10,000 with 64 MB. If one is refused, others may have been kept. Needs the role operator. */
+    post: {
+      parameters: {
+        query?: never;
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody?: {
+        content: {
+          "application/json": unknown;
+        };
+      };
+      responses: {
+        204: {
+          headers: { [name: string]: unknown };
+          content?: never;
+        };
+        default: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/problem+json": Schemas['Problem'];
+          };
+        };
+      };
+    };
   };
   "/api/v1/files/missing": {
     /** Tells which of these files this token has still to upload; the others are kept as if used now. Needs the role operator. */
