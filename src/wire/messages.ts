@@ -32,6 +32,12 @@ export function messageOf(field: number, items: readonly Uint8Array[]): Uint8Arr
   return writer.finish();
 }
 
+/** A message that has one field of bytes alone. They are copied once: the writer doubles its buffer until they fit, and copies it at the end. */
+export function bytesMessage(field: number, bytes: Uint8Array): Uint8Array {
+  const head = new BinaryWriter().tag(field, WireType.LengthDelimited).uint32(bytes.length).finish();
+  return Buffer.concat([head, bytes]);
+}
+
 const isPacked = (field: DescField): boolean =>
   field.fieldKind === 'list' &&
   (field.listKind === 'enum' ||

@@ -2,11 +2,12 @@
 import { FAULTS, Fault, type FaultKind } from '#core/fault.ts';
 import { tame } from './foreign-text.ts';
 import { type TunnelPiece, TunnelPieceSchema } from './gen/velda/muster_pb.ts';
-import { decode, encode } from './messages.ts';
+import { bytesMessage, decode, encode } from './messages.ts';
 
 // Small enough that other calls of the same connection get their turn.
 const LONGEST_PIECE = 64 * 1024;
 const LONGEST_TEXT = 2_000;
+const DATA_FIELD = TunnelPieceSchema.field.data.number;
 
 const lost = (): Fault => new Fault('unavailable', 'The connection between server and agent was lost.');
 
@@ -87,8 +88,9 @@ export function openTunnelSide(call: MessageStream): TunnelSide {
 
   async function sendPieces(data: Uint8Array): Promise<void> {
     for (let at = 0; at < data.length; at += LONGEST_PIECE) {
-      const piece = data.subarray(at, at + LONGEST_PIECE) as Uint8Array<ArrayBuffer>;
-      if (!write({ data: piece })) await new Promise<void>((resolve) => (hasRoom = resolve));
+      if (isOver) throw lost();
+      const message = bytesMessage(DATA_FIELD, data.subarray(at, at + LONGEST_PIECE));
+      if (!call.write(message)) await new Promise<void>((resolve) => (hasRoom = resolve));
     }
   }
 

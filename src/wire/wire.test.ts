@@ -5,8 +5,8 @@ import type { AgentCommand, AgentReport } from '#core/agent-link.ts';
 import { decodeCommand, encodeCommand } from './commands.ts';
 import { tame } from './foreign-text.ts';
 import { AgentUpdateRequestSchema, AgentUpdateResponseSchema } from './gen/velda/broker_pb.ts';
-import { CommandSchema, type Report_How, ReportSchema } from './gen/velda/muster_pb.ts';
-import { decode, messageOf } from './messages.ts';
+import { CommandSchema, type Report_How, ReportSchema, TunnelPieceSchema } from './gen/velda/muster_pb.ts';
+import { bytesMessage, decode, messageOf } from './messages.ts';
 import { encodeReport, readReports } from './reports.ts';
 
 const REPORTS = AgentUpdateRequestSchema.field.reports.number;
@@ -194,6 +194,15 @@ test('a batch of encoded reports is the very message that the library writes', (
 
   const whole = toBinary(AgentUpdateRequestSchema, fromBinary(AgentUpdateRequestSchema, batch));
   expect(Buffer.from(batch).equals(whole)).toBe(true);
+});
+
+test('a message of bytes alone is the very message that the library writes', () => {
+  for (const length of [1, 127, 128, 65_536, 300_000]) {
+    const data = new Uint8Array(length).fill(7);
+    const written = toBinary(TunnelPieceSchema, create(TunnelPieceSchema, { data }));
+
+    expect(Buffer.compare(bytesMessage(TunnelPieceSchema.field.data.number, data), written)).toBe(0);
+  }
 });
 
 test('what a later version may say is passed over', () => {
