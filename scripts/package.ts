@@ -1,5 +1,5 @@
-// Writes what users install: npm run package [FOLDER]. A tarball for npm, archives for Linux that have their own Node, their
-// checksums, and a script that installs the archive for this machine.
+// Writes what users install: npm run package [FOLDER]. A tarball for npm, archives for Linux that have their own Node, images
+// where a Docker engine answers, the checksums of all, and a script that installs the archive for this machine.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { copyFileSync, createReadStream, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -9,6 +9,7 @@ import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { addClient } from './client-package.ts';
 import { makeServerRoot } from './image-root.ts';
+import { makeImages } from './package-images.ts';
 
 const ROOT = dirname(import.meta.dirname);
 export const ARCHITECTURES = ['x64', 'arm64'];
@@ -96,8 +97,11 @@ async function makeAll(folder: string): Promise<void> {
     const root = await makePackageRoot(scratch);
     const files = [await makeTarball(root, folder)];
     for (const arch of ARCHITECTURES) files.push(await makeArchive(root, arch, folder));
+    const images = await makeImages(folder, scratch, process.env);
+    files.push(...images.files);
     await writeInstaller(folder, files);
     for (const file of [...files, 'SHA256SUMS', 'install.sh']) console.log(join(folder, file));
+    if (images.unmade !== undefined) console.error(images.unmade);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }

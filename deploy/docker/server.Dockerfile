@@ -15,6 +15,7 @@ RUN node scripts/image-root.ts server /out
 FROM node:24-bookworm-slim
 ENV NODE_ENV=production PATH=/opt/muster/bin:$PATH MUSTER_DATA_DIR=/var/lib/muster
 COPY --from=build /out /opt/muster
+COPY deploy/docker/server.yaml /etc/muster/config.yaml
 RUN mkdir -p /var/lib/muster && chown 1000:1000 /var/lib/muster
 # The user `node` of the base image, as a number: Kubernetes can then see that it is not root.
 USER 1000:1000
