@@ -1,4 +1,7 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables as users write them.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type AgentConfig, brokerIn, loadAgentConfig, readAgentConfig, writeAgentConfig } from './agent-file.ts';
@@ -106,6 +109,24 @@ describe('loadAgentConfig', () => {
     const given = testEnvironment({ MUSTER_SLOTS: slots });
 
     expect(() => loadAgentConfig(given, undefined, () => false)).toThrow(/MUSTER_SLOTS/);
+  });
+
+  it('trusts the authority in the file that MUSTER_CA names, where its own file has none', (context) => {
+    const folder = mkdtempSync(join(tmpdir(), 'muster-agent-file-'));
+    context.onTestFinished(() => rmSync(folder, { recursive: true }));
+    const write = (name: string, text: string): string => {
+      writeFileSync(join(folder, name), text);
+      return join(folder, name);
+    };
+    const ca = (text: string): string => `-----BEGIN CERTIFICATE-----\n${text}\n-----END CERTIFICATE-----\n`;
+    const given = testEnvironment({ MUSTER_CA: write('ca.pem', ca('b3Ro')) });
+    const trusted = (named: string): string | undefined => loadAgentConfig(given, named).config.broker.ca;
+    const wrong = testEnvironment({ MUSTER_CA: write('key.pem', 'no certificate') });
+
+    expect(trusted(write('a.yaml', 'pool: a'))).toBe(ca('b3Ro'));
+    expect(trusted(write('b.yaml', `broker: ${JSON.stringify({ ca: ca('b3du') })}`))).toBe(ca('b3du'));
+    expect(() => loadAgentConfig(wrong, undefined, () => false)).toThrow(/key\.pem, which MUSTER_CA names/);
+    expect(() => loadAgentConfig(testEnvironment({ MUSTER_CA: '/none' }), undefined, () => false)).toThrow('/none');
   });
 
   it('does not look further when the variable names a file that is missing', () => {

@@ -83,6 +83,16 @@ export function readAgentConfig(text: string, expand: Expansion, slots?: string)
   return { value, warnings };
 }
 
+/** The text of the authority that `MUSTER_CA` names. */
+function authorityIn(path: string): string {
+  const text = readTextFile(path);
+  if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
+  throw new Fault('invalid', `${path}, which MUSTER_CA names, contains no certificate.`, {
+    at: 'MUSTER_CA',
+    remedy: 'Name a copy of ca.pem from the data directory of the server.',
+  });
+}
+
 /** Where agents' files are, in this order; a file that `$VELDA_SYSTEM_CONFIG` names must exist. */
 export const AGENT_FILES = ['/run/velda/velda.yaml', '/etc/velda/agent.yaml'];
 
@@ -108,7 +118,8 @@ export function loadAgentConfig(
   const text = file === undefined ? '{}' : readTextFile(file);
   const { value, problems, warnings } = readAgentConfig(text, environment, environment.slots);
   if (problems) throw problemsFault(problems, file);
-  return { config: value, file, warnings };
+  if (value.broker.ca !== undefined || environment.ca === undefined) return { config: value, file, warnings };
+  return { config: { ...value, broker: { ...value.broker, ca: authorityIn(environment.ca) } }, file, warnings };
 }
 
 /** Writes a file that reads back as this configuration: same configuration, same bytes; keys in lowerCamelCase. */

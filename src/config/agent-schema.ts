@@ -14,7 +14,9 @@ const broker = z.object({
     .default([])
     .describe('More addresses of the same server. The agent tries the next one if one does not answer.'),
   publicAddress: oneOrMore(z.string().min(1)).default([]).describe('One more address, or several; tried last.'),
-  ca: z.string().optional().describe('CA certificate to trust, as PEM text. Default: those of the machine.'),
+  ca: z.string().optional().describe('CA certificate to trust, as PEM text.').meta({
+    defaultText: 'that of the file `$MUSTER_CA`, or those of the machine',
+  }),
 });
 
 const sandboxConfig = z.object({

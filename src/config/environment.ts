@@ -9,7 +9,7 @@ const KNOWN = {
   address: 'MUSTER_ADDRESS',
   /** The CLI's token, where it should not use the one on disk. */
   token: 'MUSTER_TOKEN',
-  /** File of the authority that the CLI trusts, where the machine does not know it. */
+  /** File of the authority that the CLI trusts where the machine does not know it, and an agent where its file has none. */
   ca: 'MUSTER_CA',
   /** Data directory of the server, if the file does not set it. */
   dataDir: 'MUSTER_DATA_DIR',
