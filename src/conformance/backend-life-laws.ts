@@ -12,7 +12,11 @@ const MANY = 7;
 const nameOf = ({ name }: Machine): string => name;
 
 /** Until the cloud has found out, and a little longer. */
-async function waitFor(world: BackendWorld, backend: Backend, isSeen: (machines: readonly Machine[]) => boolean) {
+export async function waitFor(
+  world: BackendWorld,
+  backend: Backend,
+  isSeen: (machines: readonly Machine[]) => boolean,
+) {
   for (let rounds = 0; rounds < 20; rounds++) {
     const machines = await list(world, backend);
     if (isSeen(machines)) return machines;

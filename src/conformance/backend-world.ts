@@ -1,7 +1,10 @@
 import { hash } from 'node:crypto';
 import type { FaultKind } from '#core/fault.ts';
-import type { AnyKind, Backend, Context, Launch, Mark, Use } from '#core/provider.ts';
+import type { AnyKind, Backend, Boot, Context, Launch, Machine, Mark, Use } from '#core/provider.ts';
 import { openShared } from '#core/shared.ts';
+
+/** Where a port of a machine is reached. */
+type Reached = NonNullable<Machine['endpoints']>[number];
 
 /** One cloud of its own, seen from both sides: through backends, and past them. */
 export interface BackendWorld {
@@ -29,6 +32,8 @@ export interface BackendWorld {
   failLate?(): void;
   /** Opens the kind so that it keeps idle machines stopped. */
   openParking?(cluster: string): Promise<Backend>;
+  /** The machine that a connection of the server to that place reaches, and the port of it; nothing where it reaches none. */
+  reached?(endpoint: Reached): Promise<{ readonly name: string; readonly port: number } | undefined>;
   /** Opens the kind so that it watches for changes. */
   openWatching?(cluster: string): Promise<Backend>;
   close(): Promise<void>;
@@ -56,7 +61,9 @@ export type LawId =
   | 'account'
   | 'exact'
   | 'prices'
-  | 'hints';
+  | 'hints'
+  | 'endpoints'
+  | 'ends';
 
 /** How the suite gets at a kind. */
 export interface BackendHarness {
@@ -69,6 +76,10 @@ export interface BackendHarness {
   readonly canMark?: boolean;
   /** False where the cloud shows a single machine by its id alone: without an id only listings can find it. */
   readonly findsNames?: boolean;
+  /** Its listings tell where the port of a launch is reached. */
+  readonly hasEndpoints?: boolean;
+  /** Its cloud itself takes a machine away at the end that its launch names. */
+  readonly endsMachines?: boolean;
   /** The failures that this cloud knows, each of which must come out as what it is. */
   readonly faults?: readonly FaultKind[];
   /** Laws that cannot hold or cannot be tried for this kind, with the reason. */
@@ -93,6 +104,12 @@ export function lawName(tail: string, stem = 'm-law-pool1'): string {
 export function aLaunch(cluster: string, names: readonly string[], id = `launch-${names[0]}`): Launch {
   const agentConfig = 'broker:\n  address: 127.0.0.1:1\npool: law\n';
   return { id, mark: markOf(cluster), names, boot: { agentConfig, token: PLANTED_TOKEN }, askedAt: 0 };
+}
+
+/** The launch of one machine with more to know. */
+export function aLaunchWith(boot: Pick<Boot, 'port' | 'endsAt'>, name: string): Launch {
+  const launch = aLaunch(OURS, [name]);
+  return { ...launch, boot: { ...launch.boot, ...boot } };
 }
 
 /** The context of a process of its own, whose log can be read back, made of what the world has. */

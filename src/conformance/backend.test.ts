@@ -42,6 +42,14 @@ const MISTAKES: readonly (readonly [keyof Mistakes, LawId])[] = [
   ['claimsExact', 'exact'],
   ['neverHints', 'hints'],
   ['hintsForEver', 'hints'],
+  ['hidesEndpoints', 'endpoints'],
+  ['showsOwnHost', 'endpoints'],
+  ['showsOnePort', 'endpoints'],
+  ['showsPortAlways', 'endpoints'],
+  ['countsEndFromNow', 'ends'],
+  ['createsAgain', 'ends'],
+  ['dropsEnd', 'ends'],
+  ['hidesEnd', 'ends'],
 ];
 
 /** Of a cloud whose listing shows what failed. */
@@ -85,6 +93,12 @@ describe('the suite', () => {
 
     expect([...broken.keys()]).toEqual(['lost reply', 'hangs', 'late failure']);
     expect(excused).toEqual(new Map());
+  });
+
+  it('catches endpoints of a kind whose harness does not say that there are some', async () => {
+    const broken = await brokenLaws({ ...memoryCloud(), hasEndpoints: false });
+
+    expect([...broken.keys()]).toEqual(['endpoints']);
   });
 
   it('lets no excuse stand that is not needed', async () => {

@@ -2,11 +2,12 @@ import type { AnyKind } from '#core/provider.ts';
 import { EXTRA_LAWS } from './backend-extra-laws.ts';
 import { BACKEND_LAWS, type BackendLaw } from './backend-laws.ts';
 import { LIFE_LAWS } from './backend-life-laws.ts';
+import { REACH_LAWS } from './backend-reach-laws.ts';
 import type { BackendHarness, LawId } from './backend-world.ts';
 import { demand } from './demand.ts';
 import { findBroken, testLaws } from './suite.ts';
 
-const LAWS: readonly BackendLaw[] = [...BACKEND_LAWS, ...LIFE_LAWS, ...EXTRA_LAWS];
+const LAWS: readonly BackendLaw[] = [...BACKEND_LAWS, ...LIFE_LAWS, ...EXTRA_LAWS, ...REACH_LAWS];
 
 /** A configuration as users write it, with the keys that the schema knows. */
 export function camelKeys(value: unknown): unknown {

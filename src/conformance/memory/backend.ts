@@ -12,6 +12,10 @@ interface Listed {
   readonly labels: Mark;
   readonly madeAtMs: number;
   readonly state: Machine['state'];
+  readonly address: string;
+  /** Those of its request. */
+  readonly port?: number;
+  readonly endsAtMs?: number;
   /** Why it will never run. */
   readonly reason?: string;
 }
@@ -87,9 +91,21 @@ export async function openBackend(config: MachineConfig, context: Context, mista
   // Of mistakes alone.
   const [own, reported] = [new Set<string>(), new Set<string>()];
 
-  function asMachine({ name, labels, madeAtMs, state, reason }: Listed): Machine {
+  function reachOf({ address, port, endsAtMs }: Listed): Pick<Machine, 'endpoints' | 'endsAt'> {
+    const shown = mistakes.showsOnePort || mistakes.showsPortAlways ? 8_000 : port;
+    const isShown = (port !== undefined || mistakes.showsPortAlways) && !mistakes.hidesEndpoints;
+    const host = mistakes.showsOwnHost ? 'localhost' : address;
+    return {
+      ...(isShown && shown !== undefined && { endpoints: [{ host, port: shown }] }),
+      ...(endsAtMs !== undefined && !mistakes.hidesEnd && { endsAt: endsAtMs }),
+    };
+  }
+
+  function asMachine(listed: Listed): Machine {
+    const { name, labels, madeAtMs, state, reason } = listed;
     const mark = mistakes.listsAllAsWorkers ? { ...labels, use: 'worker' as const } : labels;
-    const machine = { name, id: name, mark: mistakes.dropsMarks ? undefined : mark, createdAt: madeAtMs, state };
+    const own = { name, id: name, mark: mistakes.dropsMarks ? undefined : mark, createdAt: madeAtMs, state };
+    const machine = { ...own, ...reachOf(listed) };
     if (reason === undefined) return machine;
     return { ...machine, trouble: { kind: kindOf(reason, 500), message: `The cloud says ${reason}.`, final: true } };
   }
@@ -114,14 +130,18 @@ export async function openBackend(config: MachineConfig, context: Context, mista
   }
 
   /** The launch is the token of the request: the cloud makes nothing twice for it. */
-  function requestOf({ id, mark, boot, names }: Launch) {
+  function requestOf({ id, mark, boot, names, askedAt }: Launch) {
     const text = agentFile(boot, { name: NAME_PLACE, workDir: WORK_DIR });
     const install = mistakes.dropsInstall ? undefined : boot.install;
     const script = bootScript({ naming: { shell: 'name=$MEMORY_NAME' }, agentFile: text, install });
     const isAnother = mistakes.createsAgain || mistakes.namesAllAlike;
     const wanted = mistakes.namesAllAlike ? names.map(() => names[0]) : names;
     const token = isAnother ? `${id} ${clock.now()} ${repeats++}` : id;
-    return { token, names: wanted, labels: mark, size: config.size, script, isFollowed: config.operations };
+    // Counted from when it was asked for, and not from now: a repeat has the same bytes.
+    const fromMs = mistakes.countsEndFromNow ? clock.now() : askedAt;
+    const lifeMs = boot.endsAt === undefined || mistakes.dropsEnd ? undefined : boot.endsAt - fromMs;
+    const made = { labels: mark, size: config.size, script, port: boot.port, lifeMs };
+    return { token, names: wanted, ...made, isFollowed: config.operations };
   }
 
   async function create(launch: Launch, signal: AbortSignal): Promise<readonly Outcome[]> {

@@ -32,6 +32,15 @@ export interface Mistakes {
   readonly claimsExact?: boolean;
   readonly neverHints?: boolean;
   readonly hintsForEver?: boolean;
+  readonly hidesEndpoints?: boolean;
+  /** In place of the one where the server reaches the machine. */
+  readonly showsOwnHost?: boolean;
+  readonly showsOnePort?: boolean;
+  readonly showsPortAlways?: boolean;
+  /** A repeat is then another request. */
+  readonly countsEndFromNow?: boolean;
+  readonly dropsEnd?: boolean;
+  readonly hidesEnd?: boolean;
   /** Its kind does not say how its machines boot. */
   readonly forgetsBoots?: boolean;
   readonly dropsInstall?: boolean;

@@ -21,6 +21,11 @@ export interface FakeMachine {
   readonly labels: Partial<Mark>;
   readonly madeAtMs: number;
   readonly script: string;
+  readonly address: string;
+  /** The port that others are told. */
+  readonly port?: number | undefined;
+  /** When the cloud takes it away by itself. */
+  readonly endsMs?: number | undefined;
   timeline: readonly Step<State>[];
 }
 
@@ -50,6 +55,8 @@ interface Creation {
   readonly names: readonly string[];
   readonly labels: Mark;
   readonly script: string;
+  readonly port?: number;
+  readonly lifeMs?: number;
   /** Operations are wanted. */
   readonly isFollowed: boolean;
 }
@@ -90,8 +97,8 @@ export function openFakeMemory(options: FakeMemoryOptions): FakeMemory {
   const { clock, pageSize = 5, limits = noLimits, bootMs = BOOT_MS } = options;
   const behaviour = { lagMs: options.lagMs ?? LAG_MS };
   const machines: FakeMachine[] = [];
-  /** By the token of the request: its operations by name. */
-  const tokens = new Map<string, Readonly<Record<string, string>>>();
+  /** By its token: the request, and its operations by name. */
+  const tokens = new Map<string, { readonly asked: string; readonly begun: Readonly<Record<string, string>> }>();
   const operations = new Map<string, FakeOperation>();
   const watchers = new Set<(machine: FakeMachine) => void>();
   const take = openBuckets<MemoryCall>({ limits: () => limits, tooMuch });
@@ -102,19 +109,23 @@ export function openFakeMemory(options: FakeMemoryOptions): FakeMemory {
     for (const heard of watchers) heard(machine);
   };
 
-  function make(name: string, labels: Partial<Mark>, script: string, failed: State = 'failed'): FakeMachine {
+  function make(
+    name: string,
+    { labels, script, port, lifeMs }: Pick<Creation, 'script' | 'port' | 'lifeMs'> & { labels: Partial<Mark> },
+    failed: State = 'failed',
+  ): FakeMachine {
     const madeAtMs = clock.now();
     const next: Step<State> =
       late > 0 ? { atMs: madeAtMs + LATE_MS, state: failed } : { atMs: madeAtMs + bootMs, state: 'running' };
     late = Math.max(0, late - 1);
     const id = `id-${String(machines.length).padStart(6, '0')}`;
+    const endsMs = lifeMs === undefined ? undefined : madeAtMs + lifeMs;
+    const end: Step<State>[] =
+      endsMs === undefined || next.state !== 'running' ? [] : [{ atMs: endsMs, state: 'gone' }];
+    const address = `10.0.${machines.length >> 8}.${machines.length & 255}`;
     const machine = {
-      id,
-      name,
-      labels,
-      madeAtMs,
-      script,
-      timeline: [{ atMs: madeAtMs, state: 'creating' } as const, next],
+      ...{ id, name, labels, madeAtMs, script, address, port, endsMs },
+      timeline: [{ atMs: madeAtMs, state: 'creating' } as const, next, ...end],
     };
     machines.push(machine);
     changed(machine);
@@ -134,22 +145,27 @@ export function openFakeMemory(options: FakeMemoryOptions): FakeMemory {
     );
     const rows = items.map((one) => {
       const state = stateOf(one);
-      const { name, labels, madeAtMs } = one;
-      return { name, labels, madeAtMs, state, ...(state === 'failed' ? { reason: 'out_of_stock' } : {}) };
+      const { name, labels, madeAtMs, address, port, endsMs: endsAtMs } = one;
+      const shown = { name, labels, madeAtMs, address, port, endsAtMs, state };
+      return { ...shown, ...(state === 'failed' ? { reason: 'out_of_stock' } : {}) };
     });
     return Response.json({ items: rows, next: token });
   }
 
   function create({ body }: MemoryCall): Response {
-    const { token, names, labels, script, isFollowed } = body as unknown as Creation;
-    const begun = tokens.get(token) ?? Object.fromEntries(names.map((name) => [name, begin(name)]));
-    tokens.set(token, begun);
+    const { token, names, isFollowed, ...wanted } = body as unknown as Creation;
+    const asked = JSON.stringify(body);
+    const before = tokens.get(token);
+    if (before && before.asked !== asked)
+      throw refusal('other_request', 'The token was used for another request.', 409);
+    const begun = before?.begun ?? Object.fromEntries(names.map((name) => [name, begin(name)]));
+    tokens.set(token, { asked, begun });
     return Response.json(isFollowed ? { operations: begun } : {});
 
     /** Of a machine whose operation failed nothing is left. */
     function begin(name: string): string {
-      const made = make(name, labels, script, isFollowed ? 'gone' : 'failed');
-      const { atMs: endsMs, state } = made.timeline.at(-1) as Step<State>;
+      const made = make(name, wanted, isFollowed ? 'gone' : 'failed');
+      const { atMs: endsMs, state } = made.timeline[1] as Step<State>;
       const id = `operation-${operations.size}`;
       operations.set(id, { endsMs, isFailed: state !== 'running' });
       return id;
@@ -231,7 +247,7 @@ export function openFakeMemory(options: FakeMemoryOptions): FakeMemory {
     ...answering,
     behaviour,
     machines,
-    add: (labels) => make(`by-hand-${machines.length}`, labels, ''),
+    add: (labels) => make(`by-hand-${machines.length}`, { labels, script: '' }),
     refuseLate(count) {
       late = count;
     },

@@ -60,6 +60,10 @@ function openWorld(mistakes: Mistakes, some: object): BackendWorld {
           : { action: 'create', what: { kind: 'error', code: CODES[kind] ?? 'unknown', status: 409 } },
       ),
     failLate: () => fake.refuseLate(1),
+    async reached({ host, port }) {
+      const found = fake.machines.find((one) => one.address === host && fake.stateOf(one) === 'running');
+      return found && { name: found.name, port };
+    },
     close: async () => {},
   };
 }
@@ -70,6 +74,8 @@ export function memoryCloud(mistakes: Mistakes = {}, config: object = {}): Backe
     kind: provider.backends.memory_machine,
     openWorld: async () => openWorld(mistakes, config),
     many: PAGE * 2 + 1,
+    hasEndpoints: true,
+    endsMachines: true,
     faults: ['denied', 'exhausted', 'quota', 'throttled', 'unavailable'],
   };
 }
