@@ -1,9 +1,12 @@
 // The laws of a backend on a real engine: what the suite asks of the fake one holds there too.
+import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { systemClock } from '#core/clock.ts';
 import { systemRandom } from '#core/random.ts';
+import { freePort } from '#core/testing/free-port.ts';
+import { until } from '#core/testing/until.ts';
 import { testBackend } from '../../src/conformance/backend.ts';
-import { type BackendWorld, contextWithLog } from '../../src/conformance/backend-world.ts';
+import { aLaunchWith, type BackendWorld, contextWithLog, lawName, OURS } from '../../src/conformance/backend-world.ts';
 import { fetchWith } from '../../src/edge/fetch-with.ts';
 import { brokenConnection, untilAborted } from '../../src/fakes/failure-rules.ts';
 import provider from '../../src/providers/docker/index.ts';
@@ -38,6 +41,21 @@ afterAll(async () => {
   await world?.close();
 });
 
+const PORTS = [8_000, 8_001];
+const serving = (port: number): string => `mkdir /tmp/${port}
+echo "$(hostname) ${port}" > /tmp/${port}/index.html
+httpd -p ${port} -h /tmp/${port}`;
+
+/** Containers with ports of their own, whose servers say who and where they are. */
+const CONFIG = {
+  image: TINY,
+  stopTimeout: '1s',
+  agentConfig: { broker: { address: 'https://muster.example:50051' } },
+  // Free ones: another program may have those of the suite.
+  ports: PORTS.map((container) => ({ container, host: 0 })),
+  command: ['sh', '-c', `${PORTS.map(serving).join('\n')}\nexec sleep 1000`],
+};
+
 type FailureRule = 'lost reply' | 'half a listing' | 'hang';
 
 async function openEngineWorld(): Promise<BackendWorld> {
@@ -66,8 +84,7 @@ async function openEngineWorld(): Promise<BackendWorld> {
     const means = { clock: systemClock, random: systemRandom, fetch, dataDir: '/nowhere', agentCommand: [] };
     return contextWithLog({ cluster, ...means, fetchWith: () => fetchFrom }, lines);
   };
-  const open = (cluster: string) =>
-    docker.open(docker.config.parse({ image: TINY, host: address, stopTimeout: '1s' }), contextOf(cluster));
+  const open = (cluster: string) => docker.open(docker.config.parse({ ...CONFIG, host: address }), contextOf(cluster));
   const next = (what: FailureRule) => () => {
     failureRule = what;
   };
@@ -84,6 +101,16 @@ async function openEngineWorld(): Promise<BackendWorld> {
     loseReply: next('lost reply'),
     breakListing: next('half a listing'),
     hang: next('hang'),
+    async reached({ host, port }) {
+      const said = await until('it serves', () =>
+        fetch(`http://${host}:${port}`).then(
+          (answer) => answer.text(),
+          () => undefined,
+        ),
+      );
+      const [name = '', inner] = said.trim().split(' ');
+      return { name, port: Number(inner) };
+    },
     async close() {
       for (const name of await named('-a')) await command('rm', '-f', name);
     },
@@ -107,12 +134,48 @@ test('an engine behind TLS is reached with the certificates of cert_path, and no
   });
 });
 
+test('a port and a name that others have are refused with who has them, and nothing is left', async (context) => {
+  needed(context, parts);
+  const { address, docker: command } = engine as DockerEngine;
+  const port = await freePort();
+  const means = { clock: systemClock, random: systemRandom, fetch, fetchWith, dataDir: '/nowhere', agentCommand: [] };
+  const parsed = docker.config.parse({ ...CONFIG, ports: [], host: address, containerName: 'commandlab-daemon' });
+  const backend = await docker.open(parsed, contextWithLog({ cluster: OURS, ...means }, []));
+  const launch = aLaunchWith({ port }, lawName('held'));
+  const refused = async () => (await backend.create(launch, new AbortController().signal))[0]?.fault?.message;
+
+  await command('run', '-d', '--name', 'web', '-p', `127.0.0.1:${port}:80`, TINY);
+  const byContainer = await refused();
+  await command('rm', '-f', 'web');
+  const other = createServer().listen(port, '127.0.0.1');
+  const byProgram = await refused();
+  const left = await command('ps', '-a', '--format', '{{.Names}}');
+  await new Promise((resolve) => other.close(resolve));
+  await command('run', '-d', '--name', 'commandlab-daemon', TINY);
+  const byName = await refused();
+  await command('rm', '-f', 'commandlab-daemon');
+  const made = await refused();
+  const shown = await command('ps', '-a', '--format', '{{.Names}} {{.Ports}}');
+  await command('rm', '-f', 'commandlab-daemon');
+
+  const inUse = `Port ${port} of the machine of the engine is in use: `;
+  expect(byContainer).toBe(`${inUse}the container web (${TINY}) holds it.`);
+  expect(byProgram).toBe(`${inUse}another program holds it.`);
+  expect(left).toBe('');
+  expect(byName).toMatch(
+    /^The name commandlab-daemon is in use by the container [0-9a-f]{12} from the image muster.tiny\.$/,
+  );
+  expect(made).toBeUndefined();
+  expect(shown).toBe(`commandlab-daemon 127.0.0.1:${port}->${port}/tcp\n`);
+});
+
 if (isMissing(parts)) {
   test('docker keeps the laws of a backend on a real engine', (context) => context.skip(`needs ${parts.missing}`));
 } else {
   testBackend('docker, on a real engine,', {
     kind: docker,
     openWorld: openEngineWorld,
+    hasEndpoints: true,
     excuses: {
       'typed faults': 'the failures of a real engine are in docker.test.ts',
       'late failure': 'a container that dies is in docker.test.ts',

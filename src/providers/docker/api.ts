@@ -11,7 +11,15 @@ export interface ContainerSummary {
   readonly Status?: string;
   /** Seconds since 1970. */
   readonly Created: number;
+  readonly Image?: string;
   readonly HostConfig?: { readonly NetworkMode?: string };
+  /** Those that are published have a `PublicPort`; none while it does not run, and on the network of its machine. */
+  readonly Ports?: readonly {
+    readonly IP?: string;
+    readonly PrivatePort: number;
+    readonly PublicPort?: number;
+    readonly Type: string;
+  }[];
   readonly NetworkSettings?: {
     readonly Networks?: Readonly<Record<string, { readonly IPAddress?: string; readonly GlobalIPv6Address?: string }>>;
   };
@@ -21,7 +29,11 @@ export interface ContainerSummary {
 export interface Container {
   readonly Id: string;
   readonly Name: string;
-  readonly Config?: { readonly Labels?: Readonly<Record<string, string>> | null; readonly User?: string };
+  readonly Config?: {
+    readonly Labels?: Readonly<Record<string, string>> | null;
+    readonly User?: string;
+    readonly Image?: string;
+  };
   readonly State?: {
     readonly Status?: string;
     readonly ExitCode?: number;

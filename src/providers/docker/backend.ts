@@ -1,20 +1,17 @@
-// A container for each worker, made in three steps that may each be repeated: created by name, given its agent's file,
-// started.
+// The containers of one engine as machines.
 import { readFileSync } from 'node:fs';
-import { Fault, isUnclear } from '#core/fault.ts';
-import type { Backend, Context, Launch, Machine, Outcome } from '#core/provider.ts';
-import { agentArchive } from './agent-archive.ts';
+import { Fault } from '#core/fault.ts';
+import type { Backend, Context, Machine, Outcome } from '#core/provider.ts';
 import type { Container, ContainerSummary } from './api.ts';
-import { brokerReach } from './broker-reach.ts';
 import type { DockerConfig } from './config.ts';
-import { bodyFor } from './container.ts';
+import { creatorOf, outcomeOf, pathOf } from './create.ts';
 import { endpointOf } from './endpoint.ts';
 import { openEnds } from './ends.ts';
 import { openEngine } from './engine.ts';
 import { followEvents } from './events.ts';
-import { clearly } from './faults.ts';
 import { openImages } from './images.ts';
-import { labelFilter, launchIn, machineOf, markIn } from './marks.ts';
+import { labelFilter, machineOf, markIn, nameFilter } from './marks.ts';
+import { endpointsOf } from './ports.ts';
 import { storedLogin } from './registry-login.ts';
 
 // The engine does most of the work of one start on one processor.
@@ -47,34 +44,14 @@ export async function openContainers(config: DockerConfig, context: Context): Pr
   /** By id: containers that were listed with our mark. Labels never change, so they need no second look. */
   let ours = new Set<string>();
 
-  const pathOf = (container: string, rest = ''): string => `/containers/${encodeURIComponent(container)}${rest}`;
   const inspect = (container: string, signal: AbortSignal): Promise<Container> =>
     engine.ask<Container>({ path: pathOf(container, '/json') }, signal);
 
-  /** Creates the container, or finds it where an earlier try did. */
-  async function created(
-    name: string,
-    launch: Launch,
-    network: string | undefined,
-    signal: AbortSignal,
-  ): Promise<Container> {
-    const body = bodyFor(config, launch, { name, network });
-    const query = { name, platform: config.platform };
-    try {
-      const { Id } = await engine.ask<{ readonly Id: string }>(
-        { method: 'POST', path: '/containers/create', query, body },
-        signal,
-      );
-      return { Id, Name: `/${name}` };
-    } catch (thrown) {
-      if (Fault.from(thrown).kind !== 'conflict') throw thrown;
-    }
-    const found = await inspect(name, signal).catch((thrown) => {
-      if (Fault.from(thrown).kind !== 'missing') throw thrown;
-      throw new Fault('unavailable', `The container ${name} was there and is not any more.`);
-    });
-    if (launchIn(found.Config?.Labels) === launch.id) return found;
-    throw new Fault('denied', `Another container is named ${name}.`);
+  async function listed(filters: object, signal: AbortSignal): Promise<readonly ContainerSummary[]> {
+    const query = { all: 1, filters: JSON.stringify(filters) };
+    const containers = await engine.ask<readonly ContainerSummary[]>({ path: '/containers/json', query }, signal);
+    if (Array.isArray(containers)) return containers;
+    throw new Fault('unavailable', `Docker at ${engine.address} answered a listing without containers.`);
   }
 
   async function remove(container: string, signal: AbortSignal): Promise<void> {
@@ -86,49 +63,24 @@ export async function openContainers(config: DockerConfig, context: Context): Pr
     });
   }
 
-  /** Gives a created container its file and starts it; what cannot be started is taken away again. */
-  async function start(name: string, { Id, State }: Container, launch: Launch, signal: AbortSignal): Promise<void> {
-    if (State !== undefined && State.Status !== 'created') return;
-    const { Config } = await inspect(name, signal);
-    const content = agentArchive(config, { name, boot: launch.boot, user: Config?.User ?? '' });
-    try {
-      await engine.ask(
-        {
-          method: 'PUT',
-          path: pathOf(name, '/archive'),
-          query: { path: '/' },
-          bytes: { type: 'application/x-tar', content },
-        },
-        signal,
-      );
-      await engine.ask({ method: 'POST', path: pathOf(name, '/start'), mayBeUnchanged: true }, signal);
-    } catch (thrown) {
-      const fault = clearly(Fault.from(thrown));
-      if (!isUnclear(fault.kind)) await remove(Id, signal);
-      throw fault;
-    }
-  }
+  const createOne = creatorOf({ engine, config, images, inspect, listed, remove });
 
-  async function createOne(name: string, given: Launch, signal: AbortSignal): Promise<Outcome> {
+  /** By its id; else by its name, or by its label where the container has another name. */
+  async function found({ name, id }: Pick<Machine, 'name' | 'id'>, signal: AbortSignal): Promise<Container> {
     try {
-      const { network, boot } = brokerReach(config, given.boot, engine);
-      const launch = { ...given, boot };
-      const container = await created(name, launch, network, signal).catch(async (thrown) => {
-        if (!isImageMissing(thrown) || config.pull === 'never') throw thrown;
-        await images.pull(signal);
-        return created(name, launch, network, signal);
-      });
-      await start(name, container, launch, signal);
-      return { name };
+      return await inspect(id ?? name, signal);
     } catch (thrown) {
-      return outcomeOf(name, clearly(Fault.from(thrown)));
+      if (id !== undefined || Fault.from(thrown).kind !== 'missing') throw thrown;
+      const [own] = await listed({ label: [labelFilter(cluster), nameFilter(name)] }, signal);
+      if (!own) throw thrown;
+      return inspect(own.Id, signal);
     }
   }
 
   async function deleteOne({ name, id }: Machine, signal: AbortSignal): Promise<Outcome> {
     try {
       if (id === undefined || !ours.has(id)) {
-        const { Id, Config } = await inspect(id ?? name, signal);
+        const { Id, Config } = await found({ name, id }, signal);
         if (markIn(Config?.Labels)?.cluster !== cluster)
           return { name, fault: new Fault('denied', `The container ${name} does not bear the mark of this cluster.`) };
         ours.add(Id);
@@ -153,13 +105,12 @@ export async function openContainers(config: DockerConfig, context: Context): Pr
     isExact: true,
     leastGapMs: LEAST_GAP_MS,
     async list(signal) {
-      const query = { all: 1, filters: JSON.stringify({ label: [labelFilter(cluster)] }) };
-      const containers = await engine.ask<readonly ContainerSummary[]>({ path: '/containers/json', query }, signal);
-      if (!Array.isArray(containers))
-        throw new Fault('unavailable', `Docker at ${engine.address} answered a listing without containers.`);
+      const containers = await listed({ label: [labelFilter(cluster)] }, signal);
       const marked = containers.filter(({ Labels }) => markIn(Labels)?.cluster === cluster);
       await ends.look(marked, signal);
-      const machines = marked.flatMap((one) => machineOf(one, ends.of(one.Id)) ?? []);
+      const machines = marked.flatMap(
+        (one) => machineOf(one, { end: ends.of(one.Id), endpoints: endpointsOf(one, engine) }) ?? [],
+      );
       ours = new Set(machines.flatMap(({ id }) => id ?? []));
       return machines;
     },
@@ -178,20 +129,8 @@ export async function openContainers(config: DockerConfig, context: Context): Pr
   };
 }
 
-const isImageMissing = (thrown: unknown): boolean => {
-  const { kind, message } = Fault.from(thrown);
-  return kind === 'missing' && /no such image/i.test(message);
-};
-
 function whileWanted(signal: AbortSignal): void {
   if (signal.aborted) throw new Fault('unavailable', 'The call was cancelled.');
-}
-
-/** The fault of one name; an unclear one is thrown, since it says nothing about the name. */
-function outcomeOf(name: string, thrown: unknown): Outcome {
-  const fault = Fault.from(thrown);
-  if (isUnclear(fault.kind)) throw fault;
-  return { name, fault };
 }
 
 /** A few at a time. Names whose answer is unclear are left out. */

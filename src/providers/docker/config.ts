@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { agentFileFields } from '#boot/agent-file.ts';
 import { duration, environmentMap, freeMap, secret } from '#core/schema.ts';
 import { LABEL_PREFIX } from './marks.ts';
+import { isShared } from './ports.ts';
 
 const UNITS: Readonly<Record<string, number>> = { '': 1, b: 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 };
 const SIZE = /^(\d+(?:\.\d+)?) ?([bkmgt]?)(?:i?b)?$/i;
@@ -25,6 +26,43 @@ const labels = freeMap().superRefine((own, context) => {
 
 /** `all`, a number, or the ids of devices, as `docker run --gpus` takes them. */
 const gpus = z.union([z.literal('all'), z.int().min(1), z.array(z.string().min(1)).min(1)]);
+
+const port = (least: number) => z.int().min(least).max(65_535);
+
+const ADDRESS = z.union([z.ipv4(), z.ipv6()]);
+const portMap = z.strictObject({
+  container: port(1).describe('Port of the container.'),
+  host: port(0).optional().describe('Port of the machine; 0: a free one.'),
+  bind: z
+    .string()
+    .refine((text) => ADDRESS.safeParse(text).success, 'must be an address of the machine, like 0.0.0.0')
+    .optional()
+    .describe('Address of the machine.'),
+});
+/** A port of a container that its machine publishes. */
+export type PublishedPort = z.output<typeof portMap>;
+
+/** As `docker run -p` takes it: an address and a port of the machine before that of the container. */
+function spelledOut(written: string | number): PublishedPort {
+  const [container, host, ...bind] = String(written)
+    .split(/:(?![^[]*\])/)
+    .toReversed();
+  return {
+    container: Number(container),
+    ...(host !== undefined && { host: Number(host) }),
+    ...(bind.length > 0 && {
+      bind: bind
+        .toReversed()
+        .join(':')
+        .replace(/^\[|\]$/g, ''),
+    }),
+  };
+}
+
+const shortPort = z
+  .union([z.string(), z.number()])
+  .transform(spelledOut)
+  .refine((found) => portMap.safeParse(found).success, 'must be a port like 8000, 8080:8000 or 0.0.0.0:8080:8000');
 
 /** How the engine is reached. None of it forms a container. */
 const engineFields = {
@@ -68,7 +106,7 @@ const imageFields = {
   registryPassword: secret().optional().describe('Password or token of that user.'),
 };
 
-export const DockerConfig = z.strictObject({
+const dockerFields = {
   ...imageFields,
   ...engineFields,
   network: z
@@ -77,6 +115,18 @@ export const DockerConfig = z.strictObject({
     .optional()
     .describe('Network of the containers: `bridge`, `host`, or the name of one.')
     .meta({ defaultText: "the engine's own; `host` where the broker listens on loopback alone" }),
+  ports: z
+    .array(z.union([shortPort, portMap]))
+    .optional()
+    .describe(
+      'Ports of the containers that the machine of the engine publishes, on 127.0.0.1: each as `8000` (on a free port), `8080:8000`, `0.0.0.0:8080:8000`, or as a map of `container`, `host` and `bind`.',
+    ),
+  containerName: z
+    .string()
+    .regex(/^[a-zA-Z0-9][a-zA-Z0-9_.-]+$/, 'must have only letters, digits, "_", "." and "-", a letter or digit first')
+    .optional()
+    .describe('Name of the container, for one worker at a time.')
+    .meta({ defaultText: 'that of the worker' }),
   extraHosts: z
     .array(z.string().regex(/^[^:]+[:=].+$/, 'must be host:address'))
     .optional()
@@ -115,5 +165,14 @@ export const DockerConfig = z.strictObject({
     .describe('Time for sessions to finish when a container is stopped; then they are killed.')
     .meta({ shapes: false }),
   ...agentFileFields,
+};
+
+export const DockerConfig = z.strictObject(dockerFields).superRefine(({ ports = [], network }, context) => {
+  if (ports.length > 0 && isShared(network))
+    context.addIssue({
+      code: 'custom',
+      path: ['ports'],
+      message: `cannot be combined with network: ${network}, whose containers have no ports of their own`,
+    });
 });
 export type DockerConfig = z.output<typeof DockerConfig>;

@@ -3,6 +3,7 @@ import type { Launch } from '#core/provider.ts';
 import { GATEWAY_NAME } from './broker-reach.ts';
 import type { DockerConfig } from './config.ts';
 import { labelsFor } from './marks.ts';
+import { isShared, portParts } from './ports.ts';
 
 type Part = Readonly<Record<string, unknown>>;
 
@@ -12,20 +13,19 @@ function deviceRequests(gpus: NonNullable<DockerConfig['gpus']>): readonly Part[
   return [{ Driver: '', Capabilities: [['gpu']], ...which }];
 }
 
-/** Networks that bring `/etc/hosts` of another machine. */
-const isShared = (network: string | undefined): boolean => /^(host|none|container:.*)$/.test(network ?? '');
-
-function hostConfig(config: DockerConfig, network: string | undefined): Part {
+function hostConfig(config: DockerConfig, network: string | undefined, bindings: Part | undefined): Part {
   const { cpus, memory, shmSize, gpus, volumes, runtime, privileged } = config;
+  // Shared networks bring `/etc/hosts` of another machine.
   const extraHosts = config.extraHosts ?? (isShared(network) ? undefined : [`${GATEWAY_NAME}:host-gateway`]);
   return {
     // Session processes whose parent has ended are nobody's children without an init.
     Init: true,
     ...config.hostConfig,
-    // A container that has ended is over: its worker is replaced.
+    // A container that has ended is over: its worker is replaced, and an agent that came to its end stays away.
     RestartPolicy: { Name: 'no' },
     AutoRemove: false,
     ...(network !== undefined && { NetworkMode: network }),
+    ...(bindings && { PortBindings: bindings }),
     ...(extraHosts && { ExtraHosts: extraHosts.map((line) => line.replace('=', ':')) }),
     ...(cpus !== undefined && { NanoCpus: Math.round(cpus * 1e9) }),
     ...(memory !== undefined && { Memory: memory }),
@@ -43,15 +43,17 @@ export function bodyFor(
   launch: Launch,
   { name, network }: { readonly name: string; readonly network: string | undefined },
 ): Part {
-  const { image, env, user, command, labels, stopTimeout } = config;
+  const { image, env, user, command, labels, stopTimeout, containerName } = config;
+  const { ExposedPorts, PortBindings } = portParts(config, launch.boot, network);
   return {
     Image: image,
     ...(network?.startsWith('container:') ? {} : { Hostname: name }),
     ...(env && { Env: Object.entries(env).map(([key, value]) => `${key}=${value}`) }),
     ...(user !== undefined && { User: user }),
     ...(command && { Cmd: command }),
-    Labels: { ...labels, ...labelsFor(launch) },
+    ...(ExposedPorts && { ExposedPorts }),
+    Labels: { ...labels, ...labelsFor(launch, containerName === undefined ? undefined : name) },
     StopTimeout: Math.ceil(stopTimeout / 1_000),
-    HostConfig: hostConfig(config, network),
+    HostConfig: hostConfig(config, network, PortBindings),
   };
 }

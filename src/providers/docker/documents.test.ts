@@ -34,6 +34,20 @@ describe('a pool of containers', () => {
     [{ image: 'a', volumes: ['/data'] }, 'docker.volumes[0]: must be source:target'],
     [{ image: 'a', extra_hosts: ['muster'] }, 'docker.extra_hosts[0]: must be host:address'],
     [{ image: 'a', netwrok: 'x' }, 'netwrok'],
+    [{ image: 'a', ports: [0] }, 'docker.ports[0]: must be a port like 8000, 8080:8000 or 0.0.0.0:8080:8000'],
+    [{ image: 'a', ports: ['http'] }, 'docker.ports[0]: must be a port like 8000'],
+    [{ image: 'a', ports: ['8080:'] }, 'docker.ports[0]: must be a port like 8000'],
+    [{ image: 'a', ports: ['eth0:8080:80'] }, 'docker.ports[0]: must be a port like 8000'],
+    [{ image: 'a', ports: ['1:2:3:4'] }, 'docker.ports[0]: must be a port like 8000'],
+    [{ image: 'a', ports: ['8080:70000'] }, 'docker.ports[0]: must be a port like 8000'],
+    [{ image: 'a', ports: [{ container: 80, host: 70_000 }] }, 'docker.ports[0].host'],
+    [{ image: 'a', ports: [{ container: 80, bind: 'eth0' }] }, 'docker.ports[0].bind'],
+    [{ image: 'a', ports: [{ container: 80, hots: 8080 }] }, 'hots'],
+    [
+      { image: 'a', ports: [80], network: 'host' },
+      'docker.ports: cannot be combined with network: host, whose containers have no ports of their own',
+    ],
+    [{ image: 'a', container_name: 'my daemon' }, 'docker.container_name: must have only letters'],
   ])('%j is refused', (config, problem) => {
     expect(problems(config).join('\n')).toContain(problem);
   });
@@ -46,6 +60,18 @@ describe('a pool of containers', () => {
     [1048576, 2 ** 20],
   ])('of %s has %d bytes', (memory, bytes) => {
     expect(read({ image: 'a', memory }).spec?.offers[0]?.config).toMatchObject({ memory: bytes });
+  });
+
+  it.each([
+    [8000, { container: 8000 }],
+    ['8080:8000', { container: 8000, host: 8080 }],
+    ['0.0.0.0:8080:8000', { container: 8000, host: 8080, bind: '0.0.0.0' }],
+    [
+      { container: 8000, bind: '::1' },
+      { container: 8000, bind: '::1' },
+    ],
+  ])('with the port %j publishes %j', (port, published) => {
+    expect(read({ image: 'a', ports: [port] }).spec?.offers[0]?.config).toMatchObject({ ports: [published] });
   });
 
   it('keeps its containers when only the way to the engine, the registry or the time to stop changes', () => {

@@ -10,14 +10,27 @@ const LABEL = {
   shape: `${LABEL_PREFIX}shape`,
 } as const;
 const LAUNCH = `${LABEL_PREFIX}launch`;
+/** The port that its agent serves. */
+const PORT = `${LABEL_PREFIX}port`;
+/** The name of its worker, where the container has another one. */
+const NAME = `${LABEL_PREFIX}name`;
 
 type Labels = Readonly<Record<string, string>>;
 
 /** What the listing and the events are filtered by. */
 export const labelFilter = (cluster: string): string => `${LABEL.cluster}=${cluster}`;
 
-export function labelsFor({ id, mark: { cluster, use, owner, shape } }: Launch): Labels {
-  return { [LABEL.cluster]: cluster, [LABEL.use]: use, [LABEL.owner]: owner, [LABEL.shape]: shape, [LAUNCH]: id };
+/** Finds the container of a worker that has a name of its own. */
+export const nameFilter = (name: string): string => `${NAME}=${name}`;
+
+/** `name` is that of the worker where the container has another one. */
+export function labelsFor({ id, mark, boot }: Launch, name?: string): Labels {
+  const { cluster, use, owner, shape } = mark;
+  return {
+    ...{ [LABEL.cluster]: cluster, [LABEL.use]: use, [LABEL.owner]: owner, [LABEL.shape]: shape, [LAUNCH]: id },
+    ...(name !== undefined && { [NAME]: name }),
+    ...(boot.port !== undefined && { [PORT]: String(boot.port) }),
+  };
 }
 
 /** The mark in the labels, if they hold a whole one. */
@@ -28,6 +41,13 @@ export function markIn(labels: Labels | null | undefined): Mark | undefined {
 }
 
 export const launchIn = (labels: Labels | null | undefined): string | undefined => labels?.[LAUNCH];
+
+export const workerIn = (labels: Labels | null | undefined): string | undefined => labels?.[NAME];
+
+export function portIn(labels: Labels | null | undefined): number | undefined {
+  const port = Number(labels?.[PORT] ?? '');
+  return port > 0 ? port : undefined;
+}
 
 // A paused container is frozen by somebody, and goes on when they say so.
 const STATES: Readonly<Record<string, Machine['state']>> = {
@@ -40,6 +60,7 @@ const STATES: Readonly<Record<string, Machine['state']>> = {
   dead: 'failed',
 };
 
+/** The name of a container, as the docker command shows it. */
 export const nameOf = ({ Names }: ContainerSummary): string =>
   (Names.find((name) => name.lastIndexOf('/') === 0) ?? Names[0] ?? '').replace(/^\//, '');
 
@@ -51,7 +72,10 @@ function endOf({ Status = '' }: ContainerSummary): Trouble {
 }
 
 /** A container as the rest of the program sees it; nothing where it bears no whole mark. */
-export function machineOf(container: ContainerSummary, end?: Trouble): Machine | undefined {
+export function machineOf(
+  container: ContainerSummary,
+  { end, endpoints = [] }: { readonly end?: Trouble | undefined; readonly endpoints?: Machine['endpoints'] } = {},
+): Machine | undefined {
   const mark = markIn(container.Labels);
   if (!mark) return undefined;
   const state = STATES[container.State] ?? 'running';
@@ -60,12 +84,13 @@ export function machineOf(container: ContainerSummary, end?: Trouble): Machine |
     [IPAddress, GlobalIPv6Address].flatMap((address) => (address ? [address] : [])),
   );
   return {
-    name: nameOf(container),
+    name: workerIn(container.Labels) ?? nameOf(container),
     mark,
     id: container.Id,
     createdAt: container.Created * 1_000,
     state,
     ...(state === 'failed' && { trouble: end ?? endOf(container) }),
     ...(addresses.length > 0 && { addresses }),
+    ...(endpoints.length > 0 && { endpoints }),
   };
 }

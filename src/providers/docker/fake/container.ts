@@ -1,4 +1,5 @@
 import { nextStepMs, type Step, stepAt } from '#fakes/timeline.ts';
+import type { PublishedPort } from './ports.ts';
 
 type State = 'created' | 'running' | 'exited' | 'gone';
 
@@ -24,6 +25,8 @@ export interface FakeContainer {
   readonly log: string[];
   /** Its processes are up so long after its start. */
   readonly bootMs: number;
+  /** Those of its machine that lead to it, since its last start. */
+  ports: readonly PublishedPort[];
   timeline: readonly ContainerStep[];
 }
 
@@ -73,7 +76,7 @@ export function summaryOf(container: FakeContainer, nowMs: number): Readonly<Rec
     ImageID: imageId,
     Command: '/opt/muster/bin/muster',
     Created: Math.floor(madeAtMs / 1_000),
-    Ports: [],
+    Ports: stateAt(container, nowMs) === 'running' ? container.ports : [],
     Labels: labels,
     State: stateAt(container, nowMs),
     Status: statusOf(container, nowMs),

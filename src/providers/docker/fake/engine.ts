@@ -8,6 +8,7 @@ import { filesIn } from './archive.ts';
 import { detailsOf, type FakeContainer, stateAt, summaryOf } from './container.ts';
 import { type FakeEvents, openEvents } from './events.ts';
 import { type FakeImages, fullName, openImages } from './images.ts';
+import { bind } from './ports.ts';
 import { type EngineCall, readCall } from './wire.ts';
 
 export interface FakeEngineOptions {
@@ -29,8 +30,10 @@ export interface FakeEngine extends Answering<EngineCall, EngineCall & RecordedC
   readonly networks: Set<string>;
   /** Drivers for devices; none without the toolkit of their maker. */
   readonly drivers: Set<string>;
+  /** Ports of the machine that other programs have. */
+  readonly busyPorts: Set<number>;
   /** Somebody starts a container by hand. */
-  run(name: string, labels?: Readonly<Record<string, string>>): FakeContainer;
+  run(name: string, labels?: Readonly<Record<string, string>>, more?: object): FakeContainer;
   /** A container ends by itself. */
   die(
     container: FakeContainer,
@@ -69,6 +72,7 @@ export function openFakeEngine(options: FakeEngineOptions): FakeEngine {
   const images = openImages();
   const networks = new Set<string>();
   const drivers = new Set<string>();
+  const busyPorts = new Set<number>();
   const watchers = new Set<(container: FakeContainer) => void>();
   const events = openEvents(clock);
   let late = 0;
@@ -105,6 +109,7 @@ export function openFakeEngine(options: FakeEngineOptions): FakeEngine {
       files: new Map(),
       log: [],
       bootMs,
+      ports: [],
       timeline: [{ atMs: madeAtMs, state: 'created' }],
     };
     containers.push(container);
@@ -147,6 +152,8 @@ export function openFakeEngine(options: FakeEngineOptions): FakeEngine {
     if (state === 'running') return empty(304);
     checkHost(container.hostConfig);
     const atMs = clock.now();
+    const others = containers.filter((one) => stateAt(one, atMs) === 'running');
+    container.ports = bind(container, { others, busy: busyPorts });
     container.timeline = [...container.timeline, { atMs, state: 'running' }];
     tell(container, 'start');
     if (late > 0) {
@@ -182,14 +189,17 @@ export function openFakeEngine(options: FakeEngineOptions): FakeEngine {
   }
 
   function list({ query: { all, filters = '{}' } }: EngineCall): Response {
-    const { label = [] } = JSON.parse(filters) as {
+    const { label = [], publish } = JSON.parse(filters) as {
       readonly label?: readonly string[] | Readonly<Record<string, boolean>>;
+      readonly publish?: readonly string[];
     };
     const wanted = Array.isArray(label) ? label : Object.keys(label);
     const nowMs = clock.now();
     const isAll = all !== undefined && all !== '0' && all !== 'false';
     const shown = new Set([...living.values()].filter((one) => isAll || stateAt(one, nowMs) === 'running'));
-    const matching = [...shown].filter(({ labels }) =>
+    const isPublished = ({ ports }: FakeContainer): boolean =>
+      publish === undefined || ports.some(({ PublicPort, Type }) => publish.includes(`${PublicPort}/${Type}`));
+    const matching = [...shown].filter(isPublished).filter(({ labels }) =>
       wanted.every((pair: string) => {
         const [key = '', ...value] = pair.split('=');
         return value.length === 0 ? key in labels : labels[key] === value.join('=');
@@ -288,9 +298,10 @@ export function openFakeEngine(options: FakeEngineOptions): FakeEngine {
     events,
     networks,
     drivers,
-    run(name, labels = {}) {
+    busyPorts,
+    run(name, labels = {}, more = {}) {
       const image = 'others/program';
-      const container = make(name, { Image: image, Labels: labels }, images.build(image));
+      const container = make(name, { Image: image, Labels: labels, ...more }, images.build(image));
       begin(container);
       return container;
     },

@@ -73,6 +73,18 @@ const isThere = (container: FakeContainer, nowMs: number): boolean =>
 export const existing = ({ fake, clock }: Scene): string[] =>
   fake.containers.filter((one) => isThere(one, clock.now())).map(({ name }) => name);
 
+/** What a connection from the machine of the engine reaches, and which port of it. */
+export function reached({ fake, clock }: Scene, { host, port }: { readonly host: string; readonly port: number }) {
+  const running = fake.containers.filter((one) => stateAt(one, clock.now()) === 'running');
+  for (const { name, hostConfig, ports, labels } of running) {
+    const isOnHost = hostConfig.NetworkMode === 'host' && host === '127.0.0.1';
+    if (isOnHost && labels['io.muster.port'] === String(port)) return { name, port };
+    const bound = ports.find(({ IP, PublicPort }) => PublicPort === port && (IP === host || IP === '0.0.0.0'));
+    if (bound) return { name, port: bound.PrivatePort };
+  }
+  return undefined;
+}
+
 function machineOf(container: FakeContainer): SliceMachine {
   return {
     id: container.id,
