@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ClusterCredential } from '#core/cluster-access.ts';
 import { going } from '#core/testing/going.ts';
 import { isAlreadyThere, isExpired, isObjectMissing, isResourceUnknown } from './faults.ts';
-import { PODS } from './resource.ts';
+import { PODS, SECRETS } from './resource.ts';
 import { aList, aPod, collected, json, openScripted, openStream, refusal } from './testing.ts';
 
 const AGENT_POOLS = { group: 'velda.io', version: 'v1', plural: 'agentpools', kind: 'AgentPool', isNamespaced: true };
@@ -289,5 +289,33 @@ describe('a watch', () => {
     ending.abort();
 
     await expect(all).rejects.toMatchObject({ kind: 'unavailable' });
+  });
+});
+
+describe('a resource of which only metadata is read', () => {
+  const ONE = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+  const at = { namespace: 'ml', name: 'a' };
+
+  it('asks for the metadata in every form that an answer may have, and deletes as any other', async () => {
+    const { kube, script, requests } = openScripted();
+    script.answering = ({ query }) => {
+      if (query.watch) return new Response('');
+      return query.limit ? aList(5, [aPod('a', 1)]) : json(aPod('a', 1));
+    };
+    await kube.list(SECRETS, { namespace: 'ml' }, going());
+    await kube.get(SECRETS, at, going());
+    await collected(kube.watch(SECRETS, { namespace: 'ml', resourceVersion: '5', timeoutSeconds: 6 }, going()));
+    await kube.create(SECRETS, aPod('a', 1), going());
+    await kube.delete(SECRETS, at, going());
+    await kube.get(PODS, at, going());
+
+    expect(requests.map(({ method, headers }) => `${method} ${headers.accept}`)).toEqual([
+      'GET application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1',
+      `GET ${ONE}`,
+      `GET ${ONE}`,
+      `POST ${ONE}`,
+      'DELETE application/json',
+      'GET application/json',
+    ]);
   });
 });

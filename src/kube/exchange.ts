@@ -41,6 +41,16 @@ function isSameCredential(a: ClusterCredential, b: ClusterCredential): boolean {
   return a === b || (isSameTls(a.tls, b.tls) && JSON.stringify(a.headers) === JSON.stringify(b.headers));
 }
 
+// k8s.io/apiserver/pkg/endpoints/handlers/negotiation: a list has a form of its own, an event of a watch that of its object.
+const METADATA_OF = { list: 'PartialObjectMetadataList', one: 'PartialObjectMetadata' } as const;
+const HAS_OBJECT: ReadonlySet<KubeIntent['verb']> = new Set(['get', 'list', 'watch', 'create', 'update', 'patch']);
+
+/** In what form the answer is wanted; the answer to a delete may be no object. */
+function acceptedBy({ verb, resource }: KubeIntent): string {
+  if (!resource.isMetadataOnly || !HAS_OBJECT.has(verb)) return 'application/json';
+  return `application/json;as=${METADATA_OF[verb === 'list' ? 'list' : 'one']};g=meta.k8s.io;v=v1`;
+}
+
 function addressOf(server: string, { path, query = {} }: KubeRequest): string {
   const wanted = Object.entries(query).filter(([, value]) => value !== undefined && value !== '');
   const text = new URLSearchParams(wanted.map(([key, value]): [string, string] => [key, String(value)])).toString();
@@ -68,7 +78,7 @@ export function openExchange({ access, clock, fetchWith }: ExchangeDeps): Exchan
   async function send(request: KubeRequest, credential: ClusterCredential, signal: AbortSignal): Promise<Response> {
     const { method, body, contentType = 'application/json' } = request;
     const fetchFrom = fetchFor(credential.tls);
-    const headers = { accept: 'application/json', ...credential.headers };
+    const headers = { accept: acceptedBy(request), ...credential.headers };
     return await fetchFrom(addressOf(access.server, request), {
       method,
       redirect: 'manual',

@@ -10,9 +10,26 @@ export interface KubeResource {
   readonly plural: string;
   readonly kind: string;
   readonly isNamespaced: boolean;
+  /** Answers hold the metadata of its objects alone: what a Secret holds does not even reach us. */
+  readonly isMetadataOnly?: true;
 }
 
 export const PODS: KubeResource = { group: '', version: 'v1', plural: 'pods', kind: 'Pod', isNamespaced: true };
+export const SERVICES: KubeResource = {
+  group: '',
+  version: 'v1',
+  plural: 'services',
+  kind: 'Service',
+  isNamespaced: true,
+};
+export const SECRETS: KubeResource = {
+  group: '',
+  version: 'v1',
+  plural: 'secrets',
+  kind: 'Secret',
+  isNamespaced: true,
+  isMetadataOnly: true,
+};
 export const EVENTS: KubeResource = { group: '', version: 'v1', plural: 'events', kind: 'Event', isNamespaced: true };
 export const DEPLOYMENTS: KubeResource = {
   group: 'apps',

@@ -33,6 +33,7 @@ const viewName = (resource: KubeResource, { namespace, labelSelector, fieldSelec
   JSON.stringify([
     qualifiedName(resource),
     resource.version,
+    resource.isMetadataOnly === true,
     namespace ?? '',
     labelSelector ?? '',
     fieldSelector ?? '',

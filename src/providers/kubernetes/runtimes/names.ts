@@ -1,11 +1,15 @@
 // Names, labels and kinds of the objects of a runtime.
-import { DEPLOYMENTS, type KubeResource } from '#kube/resource.ts';
+import { DEPLOYMENTS, type KubeResource, SERVICES } from '#kube/resource.ts';
 import { selectorOf } from '#kube/selector.ts';
 import type { TemplateName } from './config.ts';
 
-const core = { group: '', version: 'v1', isNamespaced: true } as const;
-export const SERVICES: KubeResource = { ...core, plural: 'services', kind: 'Service' };
-export const CLAIMS: KubeResource = { ...core, plural: 'persistentvolumeclaims', kind: 'PersistentVolumeClaim' };
+export const CLAIMS: KubeResource = {
+  group: '',
+  version: 'v1',
+  plural: 'persistentvolumeclaims',
+  kind: 'PersistentVolumeClaim',
+  isNamespaced: true,
+};
 export const STATEFUL_SETS: KubeResource = {
   group: 'apps',
   version: 'v1',

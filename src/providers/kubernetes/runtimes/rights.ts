@@ -1,7 +1,7 @@
 // What Muster may do in the namespace of a provisioner of runtimes: the table of the guide and a test against all calls.
-import { DEPLOYMENTS, PODS } from '#kube/resource.ts';
+import { DEPLOYMENTS, PODS, SERVICES } from '#kube/resource.ts';
 import type { Right } from '../rights.ts';
-import { CLAIMS, INGRESSES, SERVICES, STATEFUL_SETS } from './names.ts';
+import { CLAIMS, INGRESSES, STATEFUL_SETS } from './names.ts';
 
 const LIFE = ['list', 'create', 'patch', 'delete'];
 const made = 'is made, changed and removed; server-side apply needs `create` and `patch`';
