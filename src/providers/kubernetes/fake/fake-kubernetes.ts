@@ -8,6 +8,7 @@ import { answerObjects } from './answer.ts';
 import { QUESTIONS } from './api/discovery.ts';
 import { answerPlainPath, unknownPath } from './api/plain-paths.ts';
 import { openRegistry } from './api/registry.ts';
+import { runBalancers } from './controllers/balancers.ts';
 import { runGarbageCollector } from './controllers/garbage.ts';
 import { answerIngress } from './controllers/ingress.ts';
 import { runNamespaceController } from './controllers/namespaces.ts';
@@ -127,6 +128,7 @@ export function openFakeKubernetes(options: FakeKubernetesOptions): FakeKubernet
   runNamespaceController(world);
   runGarbageCollector(world);
   runWorkloadController(world);
+  runBalancers(world);
   const kubelet = runKubelet({ world, nodes, runner: options.runner });
   addSeedObjects(world);
   for (const node of options.nodes ?? NODES) nodes.add(node);

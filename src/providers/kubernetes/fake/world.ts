@@ -28,6 +28,10 @@ export interface Behaviour {
   retryMs: number;
   /** Time until the namespace controller and the garbage collector have acted. */
   collectMs: number;
+  /** What admission says to each pod that a Deployment makes; absent: it takes them. */
+  podRefusal: string | undefined;
+  /** Time until a Service of type LoadBalancer has its address, and until that is given back. */
+  balancerMs: number;
 }
 
 export const USUAL_BEHAVIOUR: Readonly<Behaviour> = {
@@ -42,6 +46,8 @@ export const USUAL_BEHAVIOUR: Readonly<Behaviour> = {
   stopMs: 200,
   retryMs: 10_000,
   collectMs: 50,
+  podRefusal: undefined,
+  balancerMs: 5_000,
 };
 
 /** The state of the cluster, apart from all its clients. */

@@ -48,7 +48,9 @@ async function addServer(scene: KubeScene): Promise<void> {
     spec: { replicas: 1, selector: { matchLabels: labels }, template },
   });
   // It belongs to something that does not stop it.
-  const ownerReferences = [{ apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'server', uid: 'slow' }];
+  const slow = await scene.kubectl('POST', '/api/v1/namespaces/velda/configmaps', { metadata: { name: 'slow' } });
+  const { uid } = slow.metadata as { uid: string };
+  const ownerReferences = [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'slow', uid }];
   await scene.kubectl('POST', PODS, { metadata: { name: 'server-1', labels, ownerReferences }, spec: template.spec });
 }
 

@@ -15,6 +15,7 @@ import {
 import { eventConversion } from './event-versions.ts';
 import { POD_COLUMNS } from './pod-columns.ts';
 import type { ListRule, Resource } from './resource.ts';
+import { prepareService } from './service-addresses.ts';
 import { checkServicePorts, servicePortRule } from './service-ports.ts';
 import { checkDeployment, checkStatefulSet } from './workload-rules.ts';
 
@@ -90,6 +91,8 @@ const INERT: readonly Resource[] = [
   core('services', 'Service', {
     shortNames: ['svc'],
     categories: ['all'],
+    hasStatus: true,
+    prepare: prepareService,
     listRule: (path) => servicePortRule(path) ?? coreListRule(path),
     check: checkServicePorts,
   }),

@@ -1,5 +1,5 @@
 // What the API server never changes in a workload that exists.
-import { type Fields, fieldsOf, isSame, type KubeObject } from '../objects/object.ts';
+import { type Fields, fieldsOf, isSame, type KubeObject, textOf } from '../objects/object.ts';
 import type { Cause } from '../wire/cause.ts';
 
 const CHANGEABLE = [
@@ -27,8 +27,33 @@ export function checkStatefulSet({ spec }: KubeObject, old: KubeObject | undefin
   return [{ reason: 'FieldValueForbidden', field: 'spec', message }];
 }
 
+const TEMPLATE = 'spec.template';
+
+/** Its pods run for ever, and it must find them again. */
+function checkTemplate({ template, selector }: Fields): Cause[] {
+  const { metadata, spec } = fieldsOf(template);
+  const { restartPolicy, activeDeadlineSeconds } = fieldsOf(spec);
+  const labels = fieldsOf(fieldsOf(metadata).labels);
+  const wanted = Object.entries(fieldsOf(fieldsOf(selector).matchLabels));
+  const causes: Cause[] = [];
+  if (!wanted.every(([key, value]) => labels[key] === value)) {
+    const message = `Invalid value: ${JSON.stringify(labels)}: \`selector\` does not match template \`labels\``;
+    causes.push({ reason: 'FieldValueInvalid', field: `${TEMPLATE}.metadata.labels`, message });
+  }
+  if (restartPolicy !== undefined && restartPolicy !== 'Always') {
+    const message = `Unsupported value: "${textOf(restartPolicy)}": supported values: "Always"`;
+    causes.push({ reason: 'FieldValueNotSupported', field: `${TEMPLATE}.spec.restartPolicy`, message });
+  }
+  if (activeDeadlineSeconds !== undefined) {
+    const message = 'Forbidden: activeDeadlineSeconds in ReplicaSet is not Supported';
+    causes.push({ reason: 'FieldValueForbidden', field: `${TEMPLATE}.spec.activeDeadlineSeconds`, message });
+  }
+  return causes;
+}
+
 export function checkDeployment({ spec }: KubeObject, old: KubeObject | undefined): readonly Cause[] {
-  if (!old || isSame(fieldsOf(spec).selector, fieldsOf(old.spec).selector)) return [];
+  const causes = checkTemplate(fieldsOf(spec));
+  if (!old || isSame(fieldsOf(spec).selector, fieldsOf(old.spec).selector)) return causes;
   const message = `Invalid value: ${JSON.stringify(fieldsOf(spec).selector)}: field is immutable`;
-  return [{ reason: 'FieldValueInvalid', field: 'spec.selector', message }];
+  return [...causes, { reason: 'FieldValueInvalid', field: 'spec.selector', message }];
 }

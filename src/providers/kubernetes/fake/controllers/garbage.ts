@@ -89,16 +89,23 @@ export function runGarbageCollector(world: World): void {
 
   const soon = (run: () => void): void => void clock.alarm(behaviour.collectMs, run);
 
+  function forget({ uid, ownerReferences = [] }: Meta): void {
+    alive.delete(uid);
+    if (owned.has(uid)) soon(() => collect(uid));
+    for (const owner of ownerReferences.flatMap((one) => alive.get(one.uid) ?? [])) soon(() => release(owner));
+  }
+
+  /** Its owner went while it was made. */
+  function collectLate({ ownerReferences = [] }: Meta): void {
+    for (const owner of ownerReferences) if (!alive.has(owner.uid)) soon(() => collect(owner.uid));
+  }
+
   world.store.watch(({ type, storage, object: { metadata } }) => {
-    const { uid, namespace, name, ownerReferences = [], finalizers = [], deletionTimestamp } = metadata;
+    if (type === 'DELETED') return forget(metadata);
+    const { namespace, name, finalizers = [], deletionTimestamp } = metadata;
     const place = { storage, namespace, name };
-    if (type === 'DELETED') {
-      alive.delete(uid);
-      if (owned.has(uid)) soon(() => collect(uid));
-      for (const owner of ownerReferences.flatMap((one) => alive.get(one.uid) ?? [])) soon(() => release(owner));
-      return;
-    }
     note(metadata, place);
+    if (type === 'ADDED') collectLate(metadata);
     const isWaiting = finalizers.includes(FOREGROUND) || finalizers.includes(ORPHAN);
     if (deletionTimestamp !== undefined && isWaiting) soon(() => release(place));
   });

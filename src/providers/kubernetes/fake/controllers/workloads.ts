@@ -1,16 +1,20 @@
 // StatefulSets and Deployments: as many pods as they want, of their current template, and the claims of the former. A
-// Deployment owns its pods directly here; there are no ReplicaSets in between.
+// Deployment owns its pods directly here, and replaces them all at once (Recreate); there are no ReplicaSets in between.
 import type { Resource } from '../api/resource.ts';
 import { type Fields, fieldsOf, type KubeObject, listOf, textOf } from '../objects/object.ts';
+import { nameSuffix } from '../objects/uid.ts';
 import { conditionOf } from '../pods/status.ts';
 import type { World } from '../world.ts';
 import { createFrom } from '../writes/create.ts';
 import { removeObject } from '../writes/delete.ts';
+import { deploymentConditions, planPods } from './deployment-pods.ts';
+import { openOwnedPods } from './owned-pods.ts';
 
 const PODS = '/pods';
 const CLAIMS = '/persistentvolumeclaims';
 const SETS = 'apps/statefulsets';
-const WORKLOADS = [SETS, 'apps/deployments'];
+const DEPLOYMENTS = 'apps/deployments';
+const WORKLOADS = [SETS, DEPLOYMENTS];
 const HASH = 'controller-revision-hash';
 
 interface Place {
@@ -28,10 +32,12 @@ function hashOf(template: unknown): string {
 
 const isReady = (pod: KubeObject): boolean => conditionOf(pod, 'Ready')?.status === 'True';
 const isGoing = ({ metadata }: KubeObject): boolean => metadata.deletionTimestamp !== undefined;
+const hasEnded = ({ status }: KubeObject): boolean => ['Succeeded', 'Failed'].includes(textOf(status?.phase));
 const labelsOf = (fields: unknown): Fields => fieldsOf(fieldsOf(fieldsOf(fields).metadata).labels);
 
 export function runWorkloadController(world: World): void {
-  const { store, registry, clock, behaviour } = world;
+  const { store, registry, clock, behaviour, random } = world;
+  const owned = openOwnedPods(store);
   const waiting = new Set<string>();
 
   const resourceOf = (storage: string): Resource => {
@@ -75,16 +81,11 @@ export function runWorkloadController(world: World): void {
 
   /** Its pods: those that name it as their owner, and orphans that its selector finds, which it takes over. */
   function podsOf(workload: KubeObject): readonly KubeObject[] {
-    const { namespace, uid } = workload.metadata;
-    const wanted = Object.entries(fieldsOf(fieldsOf(workload.spec?.selector).matchLabels));
-    return store.list(PODS, namespace).flatMap((pod) => {
-      const owners = pod.metadata.ownerReferences ?? [];
-      if (owners.some((owner) => owner.uid === uid)) return [pod];
-      const isFound = wanted.length > 0 && wanted.every(([key, value]) => pod.metadata.labels?.[key] === value);
-      if (owners.length > 0 || !isFound || isGoing(pod)) return [];
+    for (const pod of owned.foundBy(workload)) {
       const metadata = { ...pod.metadata, ownerReferences: [ownerOf(workload)] };
-      return [store.replace(PODS, { ...pod, metadata })];
-    });
+      if (!isGoing(pod)) store.replace(PODS, { ...pod, metadata });
+    }
+    return owned.of(workload.metadata.uid);
   }
 
   function makePod(workload: KubeObject, name: string, hash: string, claims: readonly KubeObject[]): void {
@@ -125,37 +126,55 @@ export function runWorkloadController(world: World): void {
   }
 
   /** Makes the pods that are missing, each with its claims. */
-  function fill(storage: string, workload: KubeObject, names: readonly string[], hash: string): void {
+  function fill(set: KubeObject, names: readonly string[], hash: string): void {
     for (const [number, name] of names.entries()) {
-      const claims = storage === SETS ? claimsOf(workload, number) : [];
-      if (!store.get(PODS, workload.metadata.namespace, name)) makePod(workload, name, hash, claims);
+      const claims = claimsOf(set, number);
+      if (!store.get(PODS, set.metadata.namespace, name)) makePod(set, name, hash, claims);
     }
+  }
+
+  function reconcileSet(set: KubeObject, hash: string): void {
+    const { name } = set.metadata;
+    const names = Array.from({ length: Number(set.spec?.replicas ?? 1) }, (_, number) => `${name}-${number}`);
+    const isOld = ({ metadata }: KubeObject): boolean =>
+      !names.includes(metadata.name) || metadata.labels?.[HASH] !== hash;
+    const old = podsOf(set).filter(isOld);
+    for (const pod of old) remove(pod);
+    // One pod after the other: the next begins when the old ones are gone.
+    if (old.length === 0) fill(set, names, hash);
+    writeStatus(SETS, set, hash);
+  }
+
+  function reconcileDeployment(deployment: KubeObject, hash: string): void {
+    const { name, namespace = '' } = deployment.metadata;
+    const isOld = ({ metadata }: KubeObject): boolean => metadata.labels?.[HASH] !== hash;
+    const { gone, missing } = planPods(podsOf(deployment), Number(deployment.spec?.replicas ?? 1), isOld);
+    for (const pod of gone) remove(pod);
+    const refused = missing > 0 ? behaviour.podRefusal : undefined;
+    if (refused !== undefined) clock.alarm(behaviour.retryMs, () => soon({ storage: DEPLOYMENTS, namespace, name }));
+    else for (let at = 0; at < missing; at++) makePod(deployment, `${name}-${hash}-${nameSuffix(random)}`, hash, []);
+    writeStatus(DEPLOYMENTS, deployment, hash, refused);
   }
 
   function reconcile({ storage, namespace, name }: Place): void {
     const workload = store.get(storage, namespace, name);
     if (!workload || isGoing(workload)) return;
     const hash = hashOf(workload.spec?.template);
-    const first = storage === SETS ? name : `${name}-${hash}`;
-    const names = Array.from({ length: Number(workload.spec?.replicas ?? 1) }, (_, number) => `${first}-${number}`);
-    const isOld = ({ metadata }: KubeObject): boolean =>
-      !names.includes(metadata.name) || metadata.labels?.[HASH] !== hash;
-    const old = podsOf(workload).filter(isOld);
-    for (const pod of old) remove(pod);
-    // One pod after the other: the next begins when the old ones are gone.
-    if (old.length === 0) fill(storage, workload, names, hash);
-    const pods = podsOf(workload).filter((pod) => !isGoing(pod));
-    writeStatus(storage, workload, pods, hash);
+    if (storage === SETS) reconcileSet(workload, hash);
+    else reconcileDeployment(workload, hash);
   }
 
-  function writeStatus(storage: string, workload: KubeObject, pods: readonly KubeObject[], hash: string): void {
+  function writeStatus(storage: string, workload: KubeObject, hash: string, refused?: string): void {
+    const pods = owned.of(workload.metadata.uid).filter((pod) => !isGoing(pod) && !hasEnded(pod));
     const ready = pods.filter(isReady).length;
+    const isDeployment = storage === DEPLOYMENTS;
     const status = {
       observedGeneration: workload.metadata.generation,
       replicas: pods.length,
       readyReplicas: ready,
       availableReplicas: ready,
       updatedReplicas: pods.filter((pod) => pod.metadata.labels?.[HASH] === hash).length,
+      ...(isDeployment && { conditions: deploymentConditions(workload, { ready, refused, nowMs: clock.now() }) }),
     };
     if (JSON.stringify(status) !== JSON.stringify(workload.status)) store.replace(storage, { ...workload, status });
   }
@@ -175,7 +194,7 @@ export function runWorkloadController(world: World): void {
     if (WORKLOADS.includes(storage)) soon({ storage, namespace, name });
     if (storage !== PODS) return;
     for (const owner of ownerReferences) {
-      const kind = owner.kind === 'StatefulSet' ? SETS : 'apps/deployments';
+      const kind = owner.kind === 'StatefulSet' ? SETS : DEPLOYMENTS;
       if (store.get(kind, namespace, owner.name)) soon({ storage: kind, namespace, name: owner.name });
     }
   });
