@@ -1,6 +1,5 @@
 // A pod for each worker, in the namespace of its pool.
-import type { Clock } from '#core/clock.ts';
-import { Fault, isUnclear } from '#core/fault.ts';
+import { Fault } from '#core/fault.ts';
 import type { Backend, Context, Launch, Machine, Outcome } from '#core/provider.ts';
 import { inSlices } from '#core/slices.ts';
 import { isAlreadyThere } from '#kube/faults.ts';
@@ -8,7 +7,8 @@ import { keyOfObject } from '#kube/object.ts';
 import { PODS } from '#kube/resource.ts';
 import { clusterOf } from '../cluster.ts';
 import type { BackendConfig } from '../config.ts';
-import { openPodListing } from './listing.ts';
+import { openExactListing } from '../listing.ts';
+import { inTurns, outcomeOf, untilTaken } from '../turns.ts';
 import { keptOfPod, type Pod } from './machine.ts';
 import { podMachines } from './machines.ts';
 import { LAUNCH_ANNOTATION, markOf, podsOfCluster } from './marks.ts';
@@ -19,11 +19,6 @@ import { openTemplate } from './template.ts';
 const LEAST_GAP_MS = 200;
 // Each listing wakes every pool whose pods are starting: where there are thousands, a change each moment must not.
 const GAP_MS_A_POD = 0.1;
-// Sixteen calls of the server may be under way, and an API server takes 200 writes at a time from all its clients.
-const CALLS_AT_A_TIME = 4;
-// As the clients of Kubernetes itself do.
-const MOST_TRIES = 5;
-const RETRY_AFTER_MS = 1_000;
 
 export async function openPods(config: BackendConfig, context: Context): Promise<Backend> {
   const { access, kube, follow } = await clusterOf(context, config);
@@ -34,8 +29,9 @@ export async function openPods(config: BackendConfig, context: Context): Promise
   const namespace = config.namespace ?? named ?? access.namespace ?? 'default';
   const watched = config.scope === 'cluster' ? undefined : namespace;
   const query = { namespace: watched, labelSelector: podsOfCluster(context.cluster) };
-  const pods = follow<Pod>({ resource: PODS, query, keep: keptOfPod });
-  const listing = openPodListing({ kube, view: pods, query });
+  const shown = { resource: PODS, query, keep: keptOfPod };
+  const pods = follow<Pod>(shown);
+  const listing = openExactListing({ ...shown, kube, view: pods });
   const readings = podMachines({ kube, clock, pods: pods.all() });
   const keyOf = (name: string): string => `${namespace}/${name}`;
 
@@ -119,41 +115,4 @@ export async function openPods(config: BackendConfig, context: Context): Promise
     },
     close: () => pods.close(),
   };
-}
-
-/** The fault of one name; an unclear one is thrown, since it says nothing about the name. */
-function outcomeOf(name: string, thrown: unknown): Outcome {
-  const fault = Fault.from(thrown);
-  if (isUnclear(fault.kind)) throw fault;
-  return { name, fault };
-}
-
-/** An API server with too much to do refuses before it begins: the same again, after the time that it asks for. */
-async function untilTaken(clock: Clock, signal: AbortSignal, run: () => Promise<Outcome>): Promise<Outcome> {
-  for (let tries = 1; ; tries++) {
-    const outcome = await run();
-    if (outcome.fault?.kind !== 'throttled' || tries === MOST_TRIES) return outcome;
-    await clock.sleep(outcome.fault.retryAfterMs ?? RETRY_AFTER_MS, signal);
-  }
-}
-
-/** A few at a time, so that a thousand pods do not open a thousand connections. Names whose answer is unclear are left out. */
-async function inTurns<T>(items: readonly T[], run: (item: T) => Promise<Outcome>): Promise<readonly Outcome[]> {
-  const outcomes: Outcome[] = [];
-  let unclear: unknown;
-  const waiting = items.values();
-  async function work(): Promise<void> {
-    for (const item of waiting) {
-      try {
-        outcomes.push(await run(item));
-      } catch (thrown) {
-        // Where the API server is away, it is so for the others too.
-        unclear ??= thrown;
-        return;
-      }
-    }
-  }
-  await Promise.all(Array.from({ length: Math.min(CALLS_AT_A_TIME, items.length) }, work));
-  if (outcomes.length === 0 && unclear !== undefined) throw unclear;
-  return outcomes;
 }

@@ -4,6 +4,7 @@ import type { Trouble } from '#core/provider.ts';
 import type { Kube } from '#kube/client.ts';
 import type { KubeObject } from '#kube/object.ts';
 import { EVENTS } from '#kube/resource.ts';
+import { openFirstSeen } from '../first-seen.ts';
 import { isUnschedulable, type Pod } from './machine.ts';
 
 // The kubelet writes its first FailedMount within seconds; a pod that starts by then needs no question.
@@ -31,7 +32,7 @@ export interface SlowStarts {
   ask(pods: readonly Pod[], signal: AbortSignal): Promise<void>;
   /** What the events of a pod say. */
   of(pod: Pod): Trouble | undefined;
-  /** How long we have seen it starting. By our own clock: that of the cluster may be minutes away from it. */
+  /** How long we have seen it starting. */
   waitedMs(pod: Pod): number;
 }
 
@@ -42,22 +43,12 @@ export interface SlowStartsDeps {
 
 export function openSlowStarts({ kube, clock }: SlowStartsDeps): SlowStarts {
   let asked = new Map<string, Asked>();
-  let sinceMs = new Map<string, number>();
+  const pending = openFirstSeen(clock);
 
   const isPending = ({ status, metadata }: Pod): boolean =>
     (status?.phase ?? 'Pending') === 'Pending' && metadata.deletionTimestamp === undefined;
 
-  function waitedMs({ metadata }: Pod): number {
-    const nowMs = clock.monotonic();
-    return nowMs - (sinceMs.get(metadata.uid ?? '') ?? nowMs);
-  }
-
-  /** Remembers since when each pod has been starting, and forgets those that no longer are. */
-  function note(pods: readonly Pod[]): void {
-    const nowMs = clock.monotonic();
-    const pending = pods.filter(isPending).map(({ metadata }) => metadata.uid ?? '');
-    sinceMs = new Map(pending.map((uid) => [uid, sinceMs.get(uid) ?? nowMs]));
-  }
+  const waitedMs = ({ metadata }: Pod): number => pending.sinceMs(metadata.uid);
 
   async function askFor({ metadata }: Pod, signal: AbortSignal): Promise<Trouble | undefined> {
     const { namespace, uid = '' } = metadata;
@@ -67,7 +58,7 @@ export function openSlowStarts({ kube, clock }: SlowStartsDeps): SlowStarts {
 
   return {
     async ask(pods, signal) {
-      note(pods);
+      pending.note(pods.filter(isPending).map(({ metadata }) => metadata.uid ?? ''));
       const nowMs = clock.monotonic();
       const kept = new Map<string, Asked>();
       const due: Pod[] = [];

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { Fault } from '#core/fault.ts';
 import type { KubeObject } from '#kube/object.ts';
-import { openPodListing } from './listing.ts';
-import { keptOfPod, type Pod } from './machine.ts';
+import { PODS } from '#kube/resource.ts';
+import { openExactListing } from './listing.ts';
+import { keptOfPod, type Pod } from './pods/machine.ts';
 
 const signal = new AbortController().signal;
 
@@ -14,7 +15,9 @@ const anObject = (name: string, resourceVersion = '1'): KubeObject => ({
 function openWorld(inView: readonly KubeObject[], listed: readonly KubeObject[]) {
   const view = new Map(inView.map((object) => [`ml/${object.metadata.name}`, keptOfPod(object)]));
   const asked: string[] = [];
-  const listing = openPodListing({
+  const listing = openExactListing<Pod>({
+    resource: PODS,
+    keep: keptOfPod,
     kube: {
       list: async () => {
         asked.push('list');
