@@ -38,6 +38,14 @@ WANTED = {
     "partDelete networkInterfaces": (NETWORK, "network_interfaces_delete", None),
     "partList publicIPAddresses": (NETWORK, "public_ip_addresses_list", None),
     "partDelete publicIPAddresses": (NETWORK, "public_ip_addresses_delete", None),
+    "partPut virtualNetworks": (NETWORK, "virtual_networks_create_or_update", "VirtualNetwork"),
+    "partGet virtualNetworks": (NETWORK, "virtual_networks_get", None),
+    "partList virtualNetworks": (NETWORK, "virtual_networks_list", None),
+    "partDelete virtualNetworks": (NETWORK, "virtual_networks_delete", None),
+    "partPut networkSecurityGroups": (NETWORK, "network_security_groups_create_or_update", "NetworkSecurityGroup"),
+    "partGet networkSecurityGroups": (NETWORK, "network_security_groups_get", None),
+    "partList networkSecurityGroups": (NETWORK, "network_security_groups_list", None),
+    "partDelete networkSecurityGroups": (NETWORK, "network_security_groups_delete", None),
     "listClusters": ("azure/mgmt/containerservice", "managed_clusters_list", None),
     "listClusterUserCredential": (
         "azure/mgmt/containerservice",
@@ -55,6 +63,8 @@ OPERATIONS = {
     "azure/mgmt/monitor": "operations/_autoscale_settings_operations.py",
     STORE: "_operations/_operations.py",
 }
+# Compute and network have models of the same name.
+PREFIXES = {NETWORK: "network."}
 # The enumeration of sizes is of 2016; Azure has others since.
 NO_ENUM = {"VirtualMachineSizeTypes"}
 TYPES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean"}
@@ -79,6 +89,7 @@ class Models:
 
     def __init__(self, package, defs):
         self.defs = defs
+        self.prefix = PREFIXES.get(package, "")
         self.models = classes_in(f"{package}/models/_models.py")
         self.enums = classes_in(f"{package}/models/_enums.py")
 
@@ -93,10 +104,11 @@ class Models:
         return own
 
     def refer(self, name):
-        if name not in self.defs:
-            self.defs[name] = {}
-            self.defs[name] = self.model(name)
-        return {"$ref": f"#/$defs/{name}"}
+        key = f"{self.prefix}{name}"
+        if key not in self.defs:
+            self.defs[key] = {}
+            self.defs[key] = self.model(name)
+        return {"$ref": f"#/$defs/{key}"}
 
     def model(self, name):
         properties, required = {}, []

@@ -1,6 +1,7 @@
 // Refuses requests that the models of Azure's own clients do not have, in the words of its services.
 import { fieldPath, openRequestCheck, type RequestFlaw } from '#fakes/check-request.ts';
 import { type Refusal, refusal } from '#fakes/refusal.ts';
+import { partTypeIn } from './compute/part-calls.ts';
 import { definition } from './definition.gen.ts';
 import type { AzureCall } from './read-call.ts';
 
@@ -9,8 +10,7 @@ const check = openRequestCheck(definition);
 /** The name in the definition; interfaces, addresses and disks are of different services. */
 export function methodOf({ action, path }: Pick<AzureCall, 'action' | 'path'>): string {
   const name = action.slice(action.indexOf('.') + 1);
-  const [, type] = /\/(networkInterfaces|publicIPAddresses|disks)\b/i.exec(path) ?? [];
-  return name.startsWith('part') ? `${name} ${type}` : name;
+  return name.startsWith('part') ? `${name} ${partTypeIn(path)}` : name;
 }
 
 /** Names of parameters are read without regard to case; the token of a page is in links that Azure wrote itself. */

@@ -4,7 +4,8 @@ import type { AzureCall } from '../read-call.ts';
 import type { World } from '../world.ts';
 import { checkCreation } from './check-creation.ts';
 import type { Compute } from './compute.ts';
-import { type FakePart, type FakeVm, instanceViewOf, shown, stateAt } from './machine.ts';
+import { type FakeVm, instanceViewOf, shown, stateAt } from './machine.ts';
+import { deletePart, getPart, listParts, partTypeIn, putPart } from './part-calls.ts';
 import { checkGroup, checkReferences } from './references.ts';
 import { groupIn, lastOf, notFound, paged, underWay } from './replies.ts';
 import { deleteSet, getSet, listInSet, listSets, putSet } from './scale-set-calls.ts';
@@ -26,6 +27,10 @@ function put(call: AzureCall, compute: Compute): Response {
   if (existing) return Response.json(shown(existing, compute.clock.now()));
   const wanted = checkCreation(name, call.body);
   checkReferences(compute.references, call.body, { id: call.path, location: wanted.location });
+  compute.networks.checkReady(
+    wanted.parts.flatMap(({ uses = [] }) => uses),
+    call.path,
+  );
   const set = wanted.set === undefined ? undefined : compute.sets.get(wanted.set.toLowerCase());
   if (wanted.set !== undefined && !set)
     throw refusal('NotFound', 'The entity was not found in this Azure location.', 404);
@@ -49,49 +54,6 @@ function operation(call: AzureCall, { operations, clock }: Compute): object {
   const isOver = clock.now() >= one.endsAtMs;
   const status = isOver ? (one.error ? 'Failed' : 'Succeeded') : 'InProgress';
   return { name: one.id, status, ...(isOver && one.error && { error: one.error }) };
-}
-
-const typeIn = (path: string): FakePart['type'] =>
-  /\/(networkInterfaces|publicIPAddresses|disks)\b/i.exec(path)?.[1] as FakePart['type'];
-
-function idOf({ type, name, group, vm }: FakePart): string {
-  const provider = type === 'disks' ? 'Microsoft.Compute' : 'Microsoft.Network';
-  return `${vm.id.split('/resourceGroups/')[0]}/resourceGroups/${group}/providers/${provider}/${type}/${name}`;
-}
-
-/** The interface that an address is allocated to. */
-const interfaceOf = ({ vm, group }: FakePart, { partsIn }: Compute): FakePart | undefined =>
-  partsIn(group, 'networkInterfaces').find((one) => one.vm === vm);
-
-function partShown(part: FakePart, compute: Compute): object {
-  const { type, name, tags, vm } = part;
-  const holder = ['gone', 'Deleting'].includes(stateAt(vm, compute.clock.now())) ? undefined : { id: vm.id };
-  const id = idOf(part);
-  const allocatedTo = type === 'publicIPAddresses' ? interfaceOf(part, compute) : undefined;
-  const properties = {
-    provisioningState: 'Succeeded',
-    ...(type === 'networkInterfaces' && holder && { virtualMachine: holder }),
-    ...(allocatedTo && { ipConfiguration: { id: `${idOf(allocatedTo)}/ipConfigurations/ip` } }),
-  };
-  return {
-    id,
-    name,
-    location: vm.location,
-    tags,
-    properties,
-    ...(type === 'disks' && holder && { managedBy: holder.id }),
-  };
-}
-
-function partRemoved(call: AzureCall, compute: Compute): Response {
-  const [group, name, type] = [groupIn(call.path), lastOf(call.path), typeIn(call.path)];
-  const part = compute.partsIn(group, type).find((one) => one.name === name);
-  if (!part) return new Response(null, { status: 204 });
-  const isHeld = stateAt(part.vm, compute.clock.now()) !== 'gone';
-  if (isHeld) throw refusal('NicInUse', `${name} is used by the machine ${part.vm.name}.`, 400);
-  if (type === 'publicIPAddresses' && interfaceOf(part, compute))
-    throw refusal('PublicIPAddressCannotBeDeleted', `${name} is still allocated to an interface.`, 400);
-  return new Response(null, { status: 202, headers: underWay(call, compute, compute.endPart(part)) });
 }
 
 function skus(call: AzureCall, world: World): object {
@@ -123,15 +85,10 @@ const ACTS: Readonly<Record<string, Act>> = {
     return paged(call, world, items);
   },
   operation,
-  partList(call, compute, world) {
-    const parts = compute.partsIn(groupIn(call.path), typeIn(call.path));
-    return paged(
-      call,
-      world,
-      parts.map((part) => partShown(part, compute)),
-    );
-  },
-  partDelete: partRemoved,
+  partPut: putPart,
+  partGet: getPart,
+  partList: listParts,
+  partDelete: deletePart,
   setPut: putSet,
   setGet: getSet,
   setDelete: deleteSet,
@@ -153,6 +110,21 @@ const ACTS: Readonly<Record<string, Act>> = {
   },
 };
 
+const VERBS: Readonly<Record<string, string>> = {
+  partPut: 'write',
+  partGet: 'read',
+  partList: 'read',
+  partDelete: 'delete',
+};
+
+/** What the caller must be allowed. */
+function rightFor(name: string, path: string): string | undefined {
+  const verb = VERBS[name];
+  if (verb === undefined) return RIGHTS[name];
+  const type = partTypeIn(path);
+  return `Microsoft.${type === 'disks' ? 'Compute' : 'Network'}/${type}/${verb}`;
+}
+
 const RIGHTS: Readonly<Record<string, string>> = {
   vmPut: 'Microsoft.Compute/virtualMachines/write',
   vmGet: 'Microsoft.Compute/virtualMachines/read',
@@ -170,7 +142,7 @@ export function answerCompute(call: AzureCall, world: World): object | undefined
   const name = call.action.replace('management.', '');
   const act = ACTS[name];
   if (!act) return undefined;
-  const right = RIGHTS[name];
+  const right = rightFor(name, call.path);
   if (right !== undefined && world.denied.has(right))
     throw refusal('AuthorizationFailed', `The client does not have authorization to perform action '${right}'.`, 403);
   // What is not there cannot be deleted, wherever it is not.

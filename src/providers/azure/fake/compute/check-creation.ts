@@ -22,6 +22,8 @@ export interface WantedPart {
   readonly name: string;
   readonly tags: Tags;
   readonly goesAlong: boolean;
+  /** Of an interface: the ids of its subnets and its security group, in small letters. */
+  readonly uses?: readonly string[];
 }
 
 type Tree = Readonly<Record<string, unknown>>;
@@ -105,7 +107,12 @@ function networkParts(properties: Tree, tags: Tags): WantedPart[] {
     });
     const goesAlong = at(one, 'properties', 'deleteOption') === 'Delete';
     checkTags({ ...tags, ...interfaceTags });
-    return [{ type: 'networkInterfaces', name: String(at(one, 'name')), tags: interfaceTags, goesAlong }, ...addresses];
+    const subnets = ips.map((ip) => at(ip, 'properties', 'subnet', 'id'));
+    const uses = [...subnets, at(one, 'properties', 'networkSecurityGroup', 'id')].flatMap((id) =>
+      typeof id === 'string' ? [id.toLowerCase()] : [],
+    );
+    const own = { name: String(at(one, 'name')), tags: interfaceTags, goesAlong, uses };
+    return [{ type: 'networkInterfaces', ...own }, ...addresses];
   });
 }
 

@@ -4,7 +4,8 @@ import type { Clock } from '#core/clock.ts';
 import { refusal } from '#fakes/refusal.ts';
 import { follow } from '#fakes/timeline.ts';
 import type { WantedVm } from './check-creation.ts';
-import { EVICTION_NOTICE_MS, type FakePart, type FakeVm, isPartThere, stateAt } from './machine.ts';
+import { EVICTION_NOTICE_MS, type FakePart, type FakeVm, isPartThere, partId, stateAt } from './machine.ts';
+import { type Networks, openNetworks } from './networks.ts';
 import { openReferences, type References } from './references.ts';
 import type { FakeAutoscale, FakeScaleSet } from './scale-sets.ts';
 import { SIZES } from './seed-data.ts';
@@ -31,6 +32,7 @@ export interface Compute {
   readonly operations: Map<string, FakeOperation>;
   /** What machines may refer to. */
   readonly references: References;
+  readonly networks: Networks;
   /** By id, in small letters. */
   readonly sets: Map<string, FakeScaleSet>;
   readonly autoscales: FakeAutoscale[];
@@ -43,18 +45,27 @@ export interface Compute {
     late: number;
     /** So many machines leave their parts behind when they end. */
     strands: number;
+    /** So many networks and security groups are promised next and fail. */
+    lateNetworks: number;
     lagMs: number;
     bootMs: number;
   };
   find(group: string, name: string): FakeVm | undefined;
   /** Of a resource group, as its listing shows them. */
   listed(group: string | undefined): readonly FakeVm[];
+  /** Of a resource group, as they are. */
   partsIn(group: string, type: FakePart['type']): readonly FakePart[];
+  /** As a listing shows them. */
+  listedParts(group: string, type: FakePart['type']): readonly FakePart[];
+  /** The ids of interfaces that refer to one of these ids. */
+  interfacesOf(ids: readonly string[]): readonly string[];
   make(group: string, name: string, wanted: WantedVm): { readonly vm: FakeVm; readonly operation: FakeOperation };
   end(vm: FakeVm): FakeOperation;
   /** An operation that takes so long, and succeeds. */
   begin(afterMs: number): FakeOperation;
   endPart(part: FakePart): FakeOperation;
+  /** The machine shuts itself down. */
+  stop(vm: FakeVm): void;
   /** Azure takes a spot machine, after its notice. */
   evict(vm: FakeVm): void;
   watch(changed: (vm: FakeVm) => void): () => void;
@@ -68,6 +79,12 @@ const uuidOf = (text: string): string => {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 };
 
+const FIRST_ADDRESS = { networkInterfaces: '10.60', publicIPAddresses: '20.50' } as const;
+
+/** Another for each; disks have none. */
+const addressFor = (type: FakePart['type'], at: number): string | undefined =>
+  type === 'disks' ? undefined : `${FIRST_ADDRESS[type]}.${at >> 8}.${at & 255}`;
+
 export function openCompute(options: ComputeOptions): Compute {
   const { clock, subscriptionId, lagMs = LAG_MS, bootMs = BOOT_MS } = options;
   const [vms, parts]: [FakeVm[], FakePart[]] = [[], []];
@@ -76,7 +93,8 @@ export function openCompute(options: ComputeOptions): Compute {
   const operations = new Map<string, FakeOperation>();
   const watchers = new Set<(vm: FakeVm) => void>();
   const stock = new Map<string, number>();
-  const settings = { cores: MANY_CORES, late: 0, strands: 0, lagMs, bootMs };
+  const settings = { cores: MANY_CORES, late: 0, strands: 0, lateNetworks: 0, lagMs, bootMs };
+  const references = openReferences(subscriptionId);
   const keyOf = (group: string, name: string): string => `${group}/${name}`.toLowerCase();
   const isThere = (vm: FakeVm): boolean => stateAt(vm, clock.now()) !== 'gone';
   const changed = (vm: FakeVm): void => {
@@ -129,10 +147,24 @@ export function openCompute(options: ComputeOptions): Compute {
     return operate(END_MS);
   }
 
+  const partsIn = (group: string, type: FakePart['type']): readonly FakePart[] =>
+    parts.filter(
+      (part) =>
+        part.type === type && part.group.toLowerCase() === group.toLowerCase() && isPartThere(part, clock.now()),
+    );
+
+  function interfacesOf(ids: readonly string[]): readonly string[] {
+    const users = parts.filter(
+      ({ uses = [], ...part }) => uses.some((id) => ids.includes(id)) && isPartThere(part, clock.now()),
+    );
+    return users.map(partId);
+  }
+
   return {
     clock,
     subscriptionId,
-    references: openReferences(subscriptionId),
+    references,
+    networks: openNetworks({ clock, references, settings, operate, interfacesOf }),
     vms,
     parts,
     operations,
@@ -149,11 +181,9 @@ export function openCompute(options: ComputeOptions): Compute {
       const isIn = (vm: FakeVm): boolean => group === undefined || vm.group.toLowerCase() === group.toLowerCase();
       return vms.filter((vm) => isIn(vm) && isThere(vm) && nowMs - vm.madeAtMs >= settings.lagMs);
     },
-    partsIn: (group, type) =>
-      parts.filter(
-        (part) =>
-          part.type === type && part.group.toLowerCase() === group.toLowerCase() && isPartThere(part, clock.now()),
-      ),
+    partsIn,
+    listedParts: (group, type) => partsIn(group, type).filter(({ vm }) => clock.now() - vm.madeAtMs >= settings.lagMs),
+    interfacesOf,
     make(group, name, wanted) {
       checkDisks(group, wanted);
       checkRoom(wanted);
@@ -180,12 +210,14 @@ export function openCompute(options: ComputeOptions): Compute {
         failure,
         evictedAtMs: undefined,
         isUpdateFailed: false,
+        isStopped: false,
         timeline: [{ atMs: madeAtMs, state: 'Creating' }, next],
       };
       vms.push(vm);
       byName.set(keyOf(group, name), vm);
       for (const wantedPart of asked) {
-        const part = { ...wantedPart, group, vm, goneAtMs: undefined };
+        const ip = addressFor(wantedPart.type, parts.length);
+        const part = { ...wantedPart, group, vm, ip, goneAtMs: undefined };
         parts.push(part);
         if (part.type === 'disks') diskByName.set(keyOf(group, part.name), part);
       }
@@ -197,6 +229,10 @@ export function openCompute(options: ComputeOptions): Compute {
     endPart(part) {
       part.goneAtMs = clock.now() + PART_MS;
       return operate(PART_MS);
+    },
+    stop(vm) {
+      vm.isStopped = true;
+      changed(vm);
     },
     evict(vm) {
       vm.evictedAtMs = clock.now() + EVICTION_NOTICE_MS;

@@ -29,6 +29,8 @@ export interface FakeVm {
   evictedAtMs: number | undefined;
   /** It is shown as failed though it runs: an update of it failed. */
   isUpdateFailed: boolean;
+  /** It was shut down from within: Azure still keeps its place, and bills it. */
+  isStopped: boolean;
   timeline: readonly Step<VmState>[];
 }
 
@@ -41,6 +43,10 @@ export interface FakePart {
   readonly vm: FakeVm;
   /** It goes along with its machine. */
   goesAlong: boolean;
+  /** Of an interface: the ids of its subnets and its security group, in small letters. */
+  readonly uses?: readonly string[];
+  /** Of an interface or an address. */
+  readonly ip?: string | undefined;
   goneAtMs: number | undefined;
 }
 
@@ -53,6 +59,11 @@ export function isPartThere({ goneAtMs, goesAlong, vm, type }: FakePart, nowMs: 
   return !(goesAlong && stateAt(vm, nowMs) === 'gone');
 }
 
+export function partId({ type, name, group, vm }: Pick<FakePart, 'type' | 'name' | 'group' | 'vm'>): string {
+  const provider = type === 'disks' ? 'Microsoft.Compute' : 'Microsoft.Network';
+  return `${vm.id.split('/resourceGroups/')[0]}/resourceGroups/${group}/providers/${provider}/${type}/${name}`;
+}
+
 const NOTICE_MS = 30_000;
 
 function statusesOf(vm: FakeVm, nowMs: number): object[] {
@@ -62,7 +73,8 @@ function statusesOf(vm: FakeVm, nowMs: number): object[] {
     return [{ code: `ProvisioningState/failed/${failure.code}`, message: failure.message }];
   if (state === 'Creating') return [{ code: 'ProvisioningState/creating' }];
   const provisioning = vm.isUpdateFailed ? 'failed/VMExtensionProvisioningError' : state.toLowerCase();
-  return [{ code: `ProvisioningState/${provisioning}` }, { code: 'PowerState/running', displayStatus: 'VM running' }];
+  const power = vm.isStopped ? 'stopped' : 'running';
+  return [{ code: `ProvisioningState/${provisioning}` }, { code: `PowerState/${power}`, displayStatus: `VM ${power}` }];
 }
 
 export const instanceViewOf = (vm: FakeVm, nowMs: number): object => ({ statuses: statusesOf(vm, nowMs) });
@@ -116,7 +128,7 @@ export function bootable(vm: FakeVm): Bootable {
     id: vm.name,
     state(nowMs) {
       const state = stateAt(vm, nowMs);
-      return state === 'Succeeded' ? 'running' : state === 'gone' ? 'gone' : 'off';
+      return state === 'Succeeded' && !vm.isStopped ? 'running' : state === 'gone' ? 'gone' : 'off';
     },
     nextChangeMs: (nowMs) => nextStepMs(vm.timeline, nowMs),
     scripts: () => scriptsIn(vm.customData),

@@ -30,7 +30,8 @@ export function openReferences(subscriptionId: string): References {
   const group = `/subscriptions/${subscriptionId}/resourcegroups/velda`;
   const network = `${group}/providers/microsoft.network`;
   return {
-    resourceGroups: new Set(['velda']),
+    // The second is that of computers whose caller names none.
+    resourceGroups: new Set(['velda', 'commandlab-rg']),
     network: new Map([
       ...SUBNETS.map((one) => [`${network}/virtualnetworks/${one}`, 'westeurope'] as const),
       [`${network}/networksecuritygroups/agents`, 'westeurope'],

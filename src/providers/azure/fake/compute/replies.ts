@@ -23,7 +23,7 @@ const originOf = ({ sent }: AzureCall): string =>
 
 /** Where to ask how far it is. */
 export function underWay(call: AzureCall, { subscriptionId }: Compute, { id }: FakeOperation): Record<string, string> {
-  const path = `/subscriptions/${subscriptionId}/providers/Microsoft.Compute/locations/westeurope/operations/${id}`;
+  const path = `/subscriptions/${subscriptionId}/providers/Microsoft.${/Microsoft\.(\w+)/i.exec(call.path)?.[1]}/locations/westeurope/operations/${id}`;
   const url = `${originOf(call)}${path}?api-version=2026-03-01&t=639011`;
   return { 'azure-asyncoperation': url, location: url, 'retry-after': RETRY_SECONDS };
 }

@@ -22,6 +22,7 @@ export const SIZES: readonly FakeSize[] = [
     ...{ architecture: 'Arm64', generations: 'V2' },
   },
   { name: 'Standard_A2_v2', vcpus: 2, locations: LOCATIONS, price: 0.091, spotPrice: 0.02, generations: 'V1' },
+  { name: 'Standard_DS1_v2', vcpus: 1, locations: ['eastus', 'westeurope'], price: 0.073, spotPrice: 0.015 },
   { name: 'Standard_F8s_v2', vcpus: 8, locations: LOCATIONS, price: 0.39, spotPrice: 0.08 },
   { name: 'Standard_NC4as_T4_v3', vcpus: 4, locations: ['eastus', 'westeurope'], price: 0.526, spotPrice: 0.11 },
   { name: 'Standard_NC24ads_A100_v4', vcpus: 24, locations: ['eastus', 'westeurope'], price: 3.673, spotPrice: 0.7 },
