@@ -30,7 +30,7 @@ const feature: Feature<ComputerSettings, Computers, Base> = {
       loop,
       settings: () => settings,
       agentImage: agentImageOf(base.context.userAgent),
-      endMoved: () => {},
+      endMoved: ({ id }) => loop.tellEnd(id),
     });
     return {
       ...requests,

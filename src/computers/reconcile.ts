@@ -41,6 +41,8 @@ export interface ComputerLoopDeps {
 export interface ComputerLoop {
   readonly owned: OwnedMachines<ComputerMachine>;
   poke(computer: string): void;
+  /** Its agent ends the machine by itself: it must know the new end. */
+  tellEnd(computer: string): void;
   /** The machine of a computer that is not being removed, and what is known of it. */
   current(computer: Computer): SeenMachine | undefined;
   stop(): Promise<void>;
@@ -195,6 +197,19 @@ export function startComputerLoop(deps: ComputerLoopDeps): ComputerLoop {
     return afterMs === Number.POSITIVE_INFINITY ? undefined : { afterMs: Math.max(0, Math.ceil(afterMs)) };
   }
 
+  /** At every join: the agent may have missed that its end was moved. */
+  function tellEnd(id: string): void {
+    void store.durable().then(
+      () => {
+        const computer = view.computers.get(id);
+        for (const { id: machine } of machinesOf(id))
+          if (computer && view.agents.get(machine)?.movesEnd)
+            deps.link.send(machine, { do: 'end at', at: computer.endsAt });
+      },
+      () => {},
+    );
+  }
+
   function over(id: string): undefined {
     clouds.follow(id, [], LIST_AT_REST_MS);
     owned.waiting.delete(id);
@@ -218,7 +233,9 @@ export function startComputerLoop(deps: ComputerLoopDeps): ComputerLoop {
     }),
     store.onChange('agents', (after, before) => {
       const agent = after ?? before;
-      if (agent?.use === 'computer') loop.poke(agent.owner);
+      if (agent?.use !== 'computer') return;
+      loop.poke(agent.owner);
+      if (after && after.epoch !== before?.epoch) tellEnd(agent.owner);
     }),
     store.onChange('freezes', (after, _before, id) => {
       if (!after && id === FLEET) for (const computer of view.computers.all()) loop.poke(computer.id);
@@ -233,6 +250,7 @@ export function startComputerLoop(deps: ComputerLoopDeps): ComputerLoop {
   return {
     owned,
     poke: loop.poke,
+    tellEnd,
     current: (computer) => seenMachines(computer).find(({ row }) => !row.removal),
     async stop() {
       for (const unsubscribe of subscriptions) unsubscribe();
