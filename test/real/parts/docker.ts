@@ -172,7 +172,8 @@ export async function importTiny(world: World, engine: DockerEngine, { busybox }
   const root = world.path('tiny-root');
   for (const place of ['bin', 'etc', 'run', 'tmp']) mkdirSync(join(root, place), { recursive: true });
   copyFileSync(busybox, join(root, 'bin/busybox'));
-  for (const applet of ['sh', 'sleep', 'echo', 'cat', 'mkdir', 'hostname', 'httpd']) symlinkSync('busybox', join(root, 'bin', applet));
+  for (const applet of ['sh', 'sleep', 'echo', 'cat', 'mkdir', 'hostname', 'httpd'])
+    symlinkSync('busybox', join(root, 'bin', applet));
   const archive = world.path('tiny.tar');
   await runWell('tar', ['-C', root, '--owner=0', '--group=0', '-cf', archive, '.'], { env });
   await engine.docker('import', '-c', 'ENTRYPOINT []', '-c', 'CMD ["sleep", "1000"]', archive, TINY);
