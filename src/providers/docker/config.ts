@@ -2,7 +2,6 @@ import { z } from 'zod';
 import { agentFileFields } from '#boot/agent-file.ts';
 import { duration, environmentMap, freeMap, secret } from '#core/schema.ts';
 import { LABEL_PREFIX } from './marks.ts';
-import { isShared } from './ports.ts';
 
 const UNITS: Readonly<Record<string, number>> = { '': 1, b: 1, k: 2 ** 10, m: 2 ** 20, g: 2 ** 30, t: 2 ** 40 };
 const SIZE = /^(\d+(?:\.\d+)?) ?([bkmgt]?)(?:i?b)?$/i;
@@ -28,6 +27,9 @@ const labels = freeMap().superRefine((own, context) => {
 const gpus = z.union([z.literal('all'), z.int().min(1), z.array(z.string().min(1)).min(1)]);
 
 const port = (least: number) => z.int().min(least).max(65_535);
+
+/** Networks whose containers have no ports of their own: another machine's, another container's, or none. */
+export const isShared = (network: string | undefined): boolean => /^(host|none|container:.*)$/.test(network ?? '');
 
 const ADDRESS = z.union([z.ipv4(), z.ipv6()]);
 const portMap = z.strictObject({

@@ -1,9 +1,9 @@
 // What is asked of the engine for one worker: the same for the same launch and name, always.
 import type { Launch } from '#core/provider.ts';
 import { GATEWAY_NAME } from './broker-reach.ts';
-import type { DockerConfig } from './config.ts';
+import { type DockerConfig, isShared } from './config.ts';
 import { labelsFor } from './marks.ts';
-import { isShared, portParts } from './ports.ts';
+import { portParts } from './ports.ts';
 
 type Part = Readonly<Record<string, unknown>>;
 

@@ -5,13 +5,13 @@ import type { Launch, Outcome } from '#core/provider.ts';
 import { agentArchive } from './agent-archive.ts';
 import type { Container, ContainerSummary } from './api.ts';
 import { brokerReach } from './broker-reach.ts';
-import type { DockerConfig } from './config.ts';
+import { type DockerConfig, isShared } from './config.ts';
 import { bodyFor } from './container.ts';
 import type { Engine } from './engine.ts';
 import { clearly } from './faults.ts';
 import type { Images } from './images.ts';
 import { launchIn, workerIn } from './marks.ts';
-import { isShared, withHolder } from './ports.ts';
+import { withHolder } from './ports.ts';
 
 /** What every call about one container shares. */
 export interface Containers {

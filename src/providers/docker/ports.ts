@@ -2,7 +2,7 @@
 import { Fault } from '#core/fault.ts';
 import type { Boot, Machine } from '#core/provider.ts';
 import type { ContainerSummary } from './api.ts';
-import type { DockerConfig, PublishedPort } from './config.ts';
+import { type DockerConfig, isShared, type PublishedPort } from './config.ts';
 import type { Engine } from './engine.ts';
 import { nameOf, portIn } from './marks.ts';
 
@@ -15,9 +15,6 @@ interface Binding {
   readonly host: number;
   readonly bind: string;
 }
-
-/** Networks whose containers have no ports of their own: another machine's, another container's, or none. */
-export const isShared = (network: string | undefined): boolean => /^(host|none|container:.*)$/.test(network ?? '');
 
 /** The port of the launch has the same number outside, unless the configuration gives it another. */
 function bindingsOf({ ports = [] }: Pick<DockerConfig, 'ports'>, { port }: Pick<Boot, 'port'>): readonly Binding[] {
