@@ -50,8 +50,10 @@ async function insertFile(client: PostgresClient, hash: string, path: string): P
 /** Files in the database that all replicas share, on connections apart from those of the store. */
 export async function contentsInPostgres({ url, epoch, directory }: PostgresPlace): Promise<FileContents> {
   const incoming = await openIncoming(directory);
-  const writing = openPostgres(url, { answerWithinMs: ANSWER_WITHIN_MS });
-  const reading = openPostgres(url, { answerWithinMs: ANSWER_WITHIN_MS });
+  // No lease waits for these connections: a busy database may take as long as for an answer.
+  const limits = { connectWithinMs: ANSWER_WITHIN_MS, answerWithinMs: ANSWER_WITHIN_MS };
+  const writing = openPostgres(url, limits);
+  const reading = openPostgres(url, limits);
   // One at a time: a transaction has the connection to itself.
   let last: Promise<unknown> = Promise.resolve();
 

@@ -23,6 +23,8 @@ export interface PostgresClient extends PostgresConnection {
 }
 
 export interface ClientOptions {
+  /** How long the server may take to accept a connection. */
+  readonly connectWithinMs?: number;
   /** How long an answer may take before the connection is given up. */
   readonly answerWithinMs?: number;
   /** How long the server keeps a transaction of which nothing is heard. */
@@ -72,7 +74,7 @@ function bind(client: pg.Client, failed: (thrown: unknown) => void): PostgresCon
 }
 
 export function openPostgres(url: string, options: ClientOptions = {}): PostgresClient {
-  const { answerWithinMs = 0, idleTransactionMs = 3_000 } = options;
+  const { connectWithinMs = CONNECT_WITHIN_MS, answerWithinMs = 0, idleTransactionMs = 3_000 } = options;
   let current: { readonly client: pg.Client; readonly ready: Promise<PostgresConnection> } | undefined;
 
   function drop(client = current?.client): void {
@@ -100,7 +102,7 @@ export function openPostgres(url: string, options: ClientOptions = {}): Postgres
       connectionString: url,
       application_name: 'muster',
       keepAlive: true,
-      connectionTimeoutMillis: CONNECT_WITHIN_MS,
+      connectionTimeoutMillis: connectWithinMs,
       ...(answerWithinMs > 0 ? { query_timeout: answerWithinMs } : {}),
     });
     client.on('error', () => drop(client));
