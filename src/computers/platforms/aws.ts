@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Fault } from '#core/fault.ts';
 import { type Platform, present, sharedFields, textList } from './platform.ts';
 
 const options = z.strictObject({
@@ -6,8 +7,23 @@ const options = z.strictObject({
   region: z.string().min(1).default('us-west-2').describe('Region.'),
   instanceType: z.string().min(1).default('t2.micro').describe('Instance type.'),
   imageId: z.string().min(1).optional().describe('Image; absent: the standard image, on which the agent is installed.'),
-  securityGroups: textList().optional().describe('Ids of security groups; absent: the default one of the VPC.'),
+  securityGroups: textList()
+    .optional()
+    .describe('Security groups, by ids or by names in the default VPC; absent: the default one of the VPC.'),
 });
+
+const isGroupId = (text: string): boolean => /^sg-[0-9a-f]+$/.test(text);
+
+function groupsOf(groups: readonly string[] | undefined): Readonly<Record<string, readonly string[]>> {
+  if (!groups) return {};
+  const ids = groups.filter(isGroupId);
+  if (ids.length === groups.length) return { security_group_ids: ids };
+  if (ids.length === 0) return { security_groups: groups };
+  throw new Fault('invalid', 'The platform aws takes security groups by ids or by names, not both.', {
+    at: 'options.security_groups',
+    remedy: `Give names alone, or the id in place of ${groups.find((one) => !isGroupId(one))}.`,
+  });
+}
 
 export const aws: Platform<z.output<typeof options>> = {
   summary: 'an EC2 instance',
@@ -18,7 +34,7 @@ export const aws: Platform<z.output<typeof options>> = {
       region,
       instance_type: instanceType,
       ami_id: imageId,
-      security_group_ids: securityGroups,
+      ...groupsOf(securityGroups),
     }),
   }),
 };

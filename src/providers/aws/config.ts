@@ -60,6 +60,11 @@ export const launchFields = {
     .array(z.string().min(1))
     .optional()
     .describe('Security groups; in a template with network interfaces, those of the first one.'),
+  securityGroups: z
+    .array(z.string().min(1))
+    .optional()
+    .describe('Security groups of the default VPC by name, in place of ids.')
+    .meta({ defaultText: 'without ids, the default group of the VPC' }),
   keyName: text().optional().describe('An EC2 key pair for logging in.'),
   iamInstanceProfile: text().optional().describe('The instance profile, by name or ARN.'),
   market: z
@@ -96,8 +101,21 @@ export const launchFields = {
 
 type Written = z.output<z.ZodObject<typeof launchFields>>;
 
+/** EC2 finds names in the default VPC alone. */
+function checkGroupNames(config: Written, context: z.RefinementCtx): void {
+  if (!config.securityGroups) return;
+  const { securityGroupIds, subnetId, launchTemplateName, launchTemplateId } = config;
+  const others = { security_group_ids: securityGroupIds, subnet_id: subnetId };
+  const named = { ...others, launch_template_name: launchTemplateName, launch_template_id: launchTemplateId };
+  for (const [key, value] of Object.entries(named)) {
+    const message = `cannot be combined with ${key}; set security_group_ids alone`;
+    if (value) context.addIssue({ code: 'custom', path: ['securityGroups'], message });
+  }
+}
+
 function checkLaunch(config: Written, context: z.RefinementCtx): void {
   const refuse = (key: string, message: string): void => context.addIssue({ code: 'custom', path: [key], message });
+  checkGroupNames(config, context);
   if (config.launchTemplateName && config.launchTemplateId)
     refuse('launchTemplateId', 'cannot be combined with launch_template_name; keep one of them');
   if (config.amiId && config.amiName) refuse('amiName', 'cannot be combined with ami_id; keep one of them');

@@ -36,6 +36,15 @@ describe('documents that users write', () => {
     }
   });
 
+  it('name security groups either by ids, or by names in the default VPC', () => {
+    const named = { instance_type: 't2.micro', security_groups: ['commandlab-daemon'] };
+    expect(problemsOf(poolOf(named))).toEqual([]);
+    for (const more of [{ security_group_ids: ['sg-1'] }, { subnet_id: 'subnet-1' }, { launch_template_name: 'x' }])
+      expect(problemsOf(poolOf({ ...named, ...more })).join()).toContain(
+        `security_groups: cannot be combined with ${Object.keys(more)}; set security_group_ids alone`,
+      );
+  });
+
   it('may have every field that the original knows, in proto-JSON', () => {
     const backend = {
       launch_template_name: 'velda-agents',

@@ -72,7 +72,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   'InvalidAMIID.Malformed': { kind: 'invalid', remedy: 'Correct ami_id.' },
   'InvalidSubnetID.NotFound': { kind: 'missing', remedy: 'Correct subnet_id: subnets belong to one region.' },
   'InvalidSecurityGroupID.NotFound': { kind: 'missing', remedy: 'Correct security_group_ids.' },
-  'InvalidGroup.NotFound': { kind: 'missing', remedy: 'Correct security_group_ids.' },
+  'InvalidGroup.NotFound': { kind: 'missing', remedy: 'Correct security_group_ids or security_groups.' },
   'InvalidKeyPair.NotFound': { kind: 'missing', remedy: 'Correct key_name.' },
   ParameterNotFound: { kind: 'missing' },
   UnauthorizedOperation: DENIED,

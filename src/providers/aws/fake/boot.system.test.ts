@@ -199,3 +199,13 @@ test('when it closes, nothing of any machine is left', async () => {
   expect(living(pids)).toEqual([]);
   served = await serve(fake);
 });
+
+test('a machine that powers itself off is terminated, where its launch says so, and its processes end', async () => {
+  const UserData = Buffer.from('#!/bin/sh\nsystemctl poweroff\n').toString('base64');
+  const [id = ''] = await launch(1, { UserData, InstanceInitiatedShutdownBehavior: 'terminate' });
+
+  await within(() => {
+    const instance = fake.machines().find((one) => one.id === id);
+    return instance && stateAt(instance, systemClock.now());
+  }).toBe('terminated');
+});

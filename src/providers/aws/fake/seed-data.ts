@@ -16,6 +16,7 @@ export const SEED_DATA = {
   armStandardImage: 'ami-0000000000000d1a6',
   subnets: ['subnet-0000000000000000a', 'subnet-0000000000000000b', 'subnet-0000000000000000c'],
   group: 'sg-00000000000000001',
+  defaultGroup: 'sg-0000000000000000d',
   keyPair: 'velda-ops',
   profile: 'velda-agent',
   gpuTemplate: 'velda-gpu-workers',
@@ -65,6 +66,7 @@ function withGpus(
 }
 
 const TYPES: readonly InstanceType[] = [
+  plain('t2.micro', 1, 1),
   plain('t3.micro', 2, 1),
   plain('t3.medium', 2, 4),
   plain('m5.large', 2, 8),
@@ -93,6 +95,7 @@ function addNetwork(region: Region): void {
     const id = SEED_DATA.subnets[index] as string;
     region.subnets.set(id, { id, vpcId: VPC, zone, block: `172.31.${index * 16}.0/20` });
   }
+  region.groups.set(SEED_DATA.defaultGroup, { id: SEED_DATA.defaultGroup, name: 'default', vpcId: VPC });
   region.groups.set(SEED_DATA.group, { id: SEED_DATA.group, name: 'velda-agent', vpcId: VPC });
 }
 

@@ -2,6 +2,7 @@ import type { Bootable } from '#fakes/boot/machine.ts';
 import { scriptsIn } from '#fakes/boot/user-data.ts';
 import { type Served, type ServeOptions, serveFake } from '#fakes/serve.ts';
 import { nextStepMs } from '#fakes/timeline.ts';
+import { shutDown } from './ec2/change-state.ts';
 import { type Instance, stateAt } from './ec2/instance.ts';
 import type { FakeAws } from './fake-aws.ts';
 import { openImds } from './imds.ts';
@@ -26,6 +27,7 @@ export function bootable(instance: Instance, world: World, image?: ServeAwsOptio
     openMetadata: () => openImds(instance, world),
     environment: (address) => ({ AWS_EC2_METADATA_SERVICE_ENDPOINT: address }),
     prepare: (root) => image?.(root, instance),
+    poweredOff: () => shutDown(world, instance),
   };
 }
 

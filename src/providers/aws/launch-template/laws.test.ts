@@ -35,6 +35,10 @@ async function openWorld(): Promise<BackendWorld> {
       fake.behaviour.hidesAll = true;
     },
     failLate: () => void fake.region(REGION).stock.late.set('p3.2xlarge', 1),
+    async reached({ host, port }) {
+      const found = fake.machines().find(({ publicIp, privateIp }) => [publicIp, privateIp].includes(host));
+      return found && { name: found.tags.get('muster:name') ?? '', port };
+    },
     openParking: (cluster) => openBackend(scene, { ...GPU, maxStoppedInstances: 2 }, cluster),
   };
 }
@@ -44,5 +48,6 @@ testBackend('aws_launch_template', {
   openWorld,
   many: 4,
   findsNames: false,
+  hasEndpoints: true,
   faults: Object.keys(FAILURES) as FaultKind[],
 });

@@ -1,7 +1,7 @@
 import type { Instance } from '@aws-sdk/client-ec2';
 import type { FaultKind } from '#core/fault.ts';
-import type { Machine, Trouble } from '#core/provider.ts';
-import { markOf, nameOf, tagsOf } from './marks.ts';
+import type { Machine, MachineEndpoint, Trouble } from '#core/provider.ts';
+import { markOf, nameOf, portIn, tagsOf } from './marks.ts';
 
 /** A terminated instance is no machine any more; EC2 lists it for another hour. */
 const STATES: Readonly<Record<string, Machine['state'] | 'gone'>> = {
@@ -42,11 +42,26 @@ function madeAt({ LaunchTime, NetworkInterfaces = [] }: Instance): number {
   return Math.min(...times.flatMap((time) => (time ? [time.getTime()] : [])), Number.MAX_SAFE_INTEGER);
 }
 
+/** Where its port is reached: from anywhere first, then from its own network. Without a security group that lets it in, only the agent's own connection leads there. */
+function endpointsOf({ PublicIpAddress, PrivateIpAddress }: Instance, port: number | undefined): MachineEndpoint[] {
+  if (port === undefined) return [];
+  return [PublicIpAddress, PrivateIpAddress].flatMap((host) => (host ? [{ host, port }] : []));
+}
+
 /** An instance as the rest of the program sees it; nothing where it bears no whole mark, or is gone. */
 export function machineOf(instance: Instance): Machine | undefined {
   const tags = tagsOf(instance);
   const [mark, name] = [markOf(tags), nameOf(instance, tags)];
   const state = STATES[instance.State?.Name ?? ''] ?? 'creating';
   if (!mark || !name || state === 'gone') return undefined;
-  return { name, mark, id: instance.InstanceId, createdAt: madeAt(instance), state, trouble: troubleOf(instance) };
+  const endpoints = endpointsOf(instance, portIn(tags));
+  return {
+    name,
+    mark,
+    id: instance.InstanceId,
+    createdAt: madeAt(instance),
+    state,
+    trouble: troubleOf(instance),
+    ...(endpoints.length > 0 && { endpoints }),
+  };
 }

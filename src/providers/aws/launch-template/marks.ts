@@ -13,6 +13,8 @@ export const LAUNCH = 'muster:launch';
 export const NAME = 'muster:name';
 /** What the names of machines have in common that were started together. */
 export const STEM = 'muster:stem';
+/** The port that its agent serves. */
+const PORT = 'muster:port';
 
 /** Set where workers are called as their instances. */
 const BY_ID = 'muster:by-id';
@@ -25,7 +27,11 @@ function prefixOf({ instanceNamePrefix, launchTemplateName }: LaunchConfig): str
 }
 
 /** All tags of the instances of one call; the user's own may set `Name`, and nothing else of ours. */
-export function tagsFor(config: LaunchConfig, { id, mark }: Pick<Launch, 'id' | 'mark'>, who: Who): Tag[] {
+export function tagsFor(
+  config: LaunchConfig,
+  { id, mark, boot }: Pick<Launch, 'id' | 'mark' | 'boot'>,
+  who: Who,
+): Tag[] {
   const called = 'name' in who ? who.name : who.stem;
   const tags = {
     Name: `${prefixOf(config)}${called}`.slice(0, 256),
@@ -36,6 +42,7 @@ export function tagsFor(config: LaunchConfig, { id, mark }: Pick<Launch, 'id' | 
     [LAUNCH]: id,
     ...('name' in who ? { [NAME]: who.name } : { [STEM]: who.stem }),
     ...(config.useInstanceIdAsName ? { [BY_ID]: 'yes' } : {}),
+    ...(boot.port !== undefined && { [PORT]: String(boot.port) }),
   };
   return Object.entries(tags).map(([Key, Value]) => ({ Key, Value }));
 }
@@ -51,6 +58,12 @@ export function markOf(tags: ReadonlyMap<string, string>): Mark | undefined {
   const use = USES.find((each) => tags.has(OWNER[each]));
   const owner = use && tags.get(OWNER[use]);
   return cluster && use && owner && shape ? { cluster, use, owner, shape } : undefined;
+}
+
+/** The port that its launch named, if it named one. */
+export function portIn(tags: ReadonlyMap<string, string>): number | undefined {
+  const port = Number(tags.get(PORT) ?? '');
+  return port > 0 ? port : undefined;
 }
 
 /** The name that an instance got from its launch. */

@@ -43,12 +43,13 @@ function scriptFor(config: LaunchConfig, { boot }: Launch, who: Who): string {
 
 /** EC2 refuses subnet and groups beside a template that has interfaces: there they belong into the first. */
 function network(
-  { subnetId, securityGroupIds = [] }: LaunchConfig,
+  { subnetId, securityGroupIds = [], securityGroups = [] }: LaunchConfig,
   template: Template | undefined,
-): Pick<RunInstancesCommandInput, 'SubnetId' | 'SecurityGroupIds' | 'NetworkInterfaces'> {
+): Pick<RunInstancesCommandInput, 'SubnetId' | 'SecurityGroupIds' | 'SecurityGroups' | 'NetworkInterfaces'> {
   const own = { ...(subnetId && { SubnetId: subnetId }) };
   const hasGroups = securityGroupIds.length > 0;
   const interfaces = template?.interfaces ?? [];
+  if (securityGroups.length > 0) return { SecurityGroups: securityGroups };
   if (interfaces.length === 0) return { ...own, ...(hasGroups && { SecurityGroupIds: securityGroupIds }) };
   if (!subnetId && !hasGroups) return {};
   const changed = (one: InstanceNetworkInterfaceSpecification): InstanceNetworkInterfaceSpecification =>

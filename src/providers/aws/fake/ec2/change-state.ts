@@ -12,6 +12,11 @@ const BY_USER: StateReason = {
   message: 'Client.UserInitiatedShutdown: User initiated shutdown',
 };
 
+const FROM_WITHIN: StateReason = {
+  code: 'Client.InstanceInitiatedShutdown',
+  message: 'Client.InstanceInitiatedShutdown: Instance initiated shutdown',
+};
+
 const BY_SPOT: StateReason = {
   code: 'Server.SpotInstanceTermination',
   message: 'Server.SpotInstanceTermination: Spot instance termination',
@@ -53,6 +58,21 @@ export function terminateInstances(ask: Ask): Readonly<Record<string, Xml>> {
   });
 }
 
+function stop(world: World, instance: Instance, { atMs, reason }: { atMs: number; reason: StateReason }): void {
+  follow(instance, [
+    { atMs, state: 'stopping', reason },
+    { atMs: atMs + world.behaviour.stopMs, state: 'stopped', reason },
+  ]);
+  world.changed(instance);
+}
+
+/** Someone in the instance shuts it down: it ends or stops, as its launch said. */
+export function shutDown(world: World, instance: Instance): void {
+  const atMs = world.clock.now();
+  if (isOver(instance, atMs)) return;
+  (instance.atShutdown === 'terminate' ? end : stop)(world, instance, { atMs, reason: FROM_WITHIN });
+}
+
 function refuseState(instance: Instance, state: StateName, verb: string): never {
   throw refusal(
     'IncorrectInstanceState',
@@ -75,11 +95,7 @@ export function stopInstances(ask: Ask): Readonly<Record<string, Xml>> {
   for (const instance of named(ask, textsAt(ask.params, 'InstanceId'))) stoppable(instance);
   return change(ask, 'instancesSet', (instance) => {
     if (['stopping', 'stopped'].includes(stateAt(instance, nowMs))) return;
-    follow(instance, [
-      { atMs: nowMs, state: 'stopping', reason: BY_USER },
-      { atMs: nowMs + world.behaviour.stopMs, state: 'stopped', reason: BY_USER },
-    ]);
-    world.changed(instance);
+    stop(world, instance, { atMs: nowMs, reason: BY_USER });
   });
 }
 

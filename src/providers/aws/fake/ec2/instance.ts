@@ -45,6 +45,8 @@ export interface Instance {
   readonly spotRequest: string | undefined;
   readonly privateIp: string;
   readonly publicIp: string | undefined;
+  /** What becomes of it when it is shut down from within. */
+  readonly atShutdown: 'stop' | 'terminate';
   /** Whether IMDS shows its tags. */
   readonly showsTags: boolean;
   readonly createdAtMs: number;

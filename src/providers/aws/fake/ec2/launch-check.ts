@@ -94,13 +94,25 @@ function checkOffered({ offerings }: Region, type: InstanceType, zone: string): 
   );
 }
 
-function findGroups(region: Region, params: Params): SecurityGroup[] {
+function groupNamed({ groups }: Region, name: string, vpcId: string): SecurityGroup {
+  const found = groups.values().find((group) => group.name === name && group.vpcId === vpcId);
+  if (found) return found;
+  throw refusal('InvalidGroup.NotFound', `The security group '${name}' does not exist in default VPC '${vpcId}'`);
+}
+
+/** Those of the call; without any, the default one of the VPC. Names are looked up in the default VPC alone. */
+function findGroups(region: Region, params: Params, { vpcId }: Subnet): SecurityGroup[] {
   const ids = [...textsAt(firstInterface(params), 'SecurityGroupId'), ...textsAt(params, 'SecurityGroupId')];
-  return ids.map((id) => {
+  const names = textsAt(params, 'SecurityGroup');
+  if (names.length > 0 && textAt(params, 'SubnetId') !== undefined)
+    throw refusal('InvalidParameterCombination', 'The parameter groupName cannot be used with the parameter subnet');
+  const byId = ids.map((id) => {
     const group = region.groups.get(id);
     if (!group) throw refusal('InvalidGroup.NotFound', `The security group '${id}' does not exist`);
     return group;
   });
+  const found = [...byId, ...names.map((name) => groupNamed(region, name, vpcId))];
+  return found.length > 0 ? found : [groupNamed(region, 'default', vpcId)];
 }
 
 function checkFit(image: Image, type: InstanceType): void {
@@ -145,7 +157,7 @@ export function findAll(region: Region, params: Params): Found {
   checkFit(image, type);
   const subnet = findSubnet(region, params, type);
   checkOffered(region, type, subnet.zone);
-  const groups = findGroups(region, params);
+  const groups = findGroups(region, params, subnet);
   checkKeyPair(region, textAt(params, 'KeyName'));
   checkProfile(region, params);
   checkDisks(params);

@@ -42,7 +42,7 @@ export function describeSubnets({ region, params, world }: Ask): Readonly<Record
       availabilityZone: zone,
       availableIpAddressCount: 4_091,
       defaultForAz: true,
-      mapPublicIpOnLaunch: false,
+      mapPublicIpOnLaunch: true,
       tagSet: [],
     })),
   };

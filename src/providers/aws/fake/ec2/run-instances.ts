@@ -86,7 +86,8 @@ function make(ask: Ask, { wanted, found, reservation, isSpot }: Batch, launchInd
   const { world, region, nowMs } = ask;
   const { params } = wanted;
   const sequence = world.nextSequence();
-  const hasPublicIp = isSet(firstInterface(params), 'AssociatePublicIpAddress');
+  // The subnets of a default VPC give a public address, unless the interface says otherwise.
+  const hasPublicIp = textAt(firstInterface(params), 'AssociatePublicIpAddress') !== 'false';
   return {
     id: hexId('i', world.random),
     region: region.name,
@@ -108,6 +109,7 @@ function make(ask: Ask, { wanted, found, reservation, isSpot }: Batch, launchInd
     spotRequest: isSpot ? hexId('sir', world.random) : undefined,
     privateIp: addressOf(10, sequence),
     publicIp: hasPublicIp ? addressOf(54, sequence) : undefined,
+    atShutdown: textAt(params, 'InstanceInitiatedShutdownBehavior') === 'terminate' ? 'terminate' : 'stop',
     showsTags: showsTags(wanted),
     createdAtMs: nowMs,
     launchedAtMs: nowMs,
