@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Clock } from './clock.ts';
 import type { Log } from './log.ts';
+import type { NodeGroups } from './node-group.ts';
 import type { Problem } from './problem.ts';
 import type { Backend, Boot, Context, Kinds, Source } from './provider.ts';
 import type { Random } from './random.ts';
@@ -16,6 +17,7 @@ export interface Section<Settings> {
     readonly backends: Kinds<Backend>;
     readonly sources: Kinds<Source>;
     readonly runtimes?: Kinds<RuntimeHost>;
+    readonly nodeGroups?: Kinds<NodeGroups>;
   }): z.ZodType<Settings>;
   /**
    * Variables of the environment that hold the section where the file has none, by key: read at start, and as strict as

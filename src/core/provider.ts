@@ -4,6 +4,7 @@ import type { Clock } from './clock.ts';
 import type { ClusterAccess, ServerReach } from './cluster-access.ts';
 import type { Fault, FaultKind } from './fault.ts';
 import type { Log } from './log.ts';
+import type { NodeGroups } from './node-group.ts';
 import type { Random } from './random.ts';
 import type { RuntimeHost } from './runtime-host.ts';
 import type { Shared } from './shared.ts';
@@ -312,6 +313,7 @@ interface Contracts {
   readonly sources: Source;
   readonly clusters: ClusterAccess;
   readonly runtimes: RuntimeHost;
+  readonly nodeGroups: NodeGroups;
 }
 
 export type ContractOf<F extends Family> = F extends keyof Contracts ? Contracts[F] : unknown;
