@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { Boot } from '#core/provider.ts';
-import { type AgentOverrides, agentFile, hasEnd, poolNameOf, withOverrides } from './agent-file.ts';
+import { type AgentOverrides, agentFile, hasEnd, poolNameOf, withOverrides, withoutEnd } from './agent-file.ts';
 
 const boot = (agentConfig: string) => ({ agentConfig, token: 'mlt_secret' });
 
@@ -46,6 +46,14 @@ describe("an agent's file", () => {
     expect(hasEnd(written('{"endsAt": "2026-01-01T00:00:00Z"}'))).toBe(true);
     for (const config of ['pool: gpu\n', 'labels:\n  endsAt: x\n', 'broker:\n  ca: |\n    a\n    endsAt: x\n'])
       expect(hasEnd(written(config))).toBe(false);
+  });
+
+  it('has no end where the cloud deletes the machine', () => {
+    const ending = boot('pool: gpu\nendsAt: 2026-01-01T00:00:00Z\n');
+
+    expect(hasEnd(agentFile(withoutEnd(ending), {}))).toBe(false);
+    expect(parse(withoutEnd(ending).agentConfig)).toEqual({ pool: 'gpu' });
+    expect(withoutEnd(boot('pool: gpu'))).toEqual(boot('pool: gpu'));
   });
 
   it('names the pool as users know it', () => {

@@ -46,6 +46,12 @@ export function agentFile(boot: Boot, { name, slots, workDir, notices }: AgentSe
 /** Whether an agent with such a file ends at a time. In what is written above, only keys of the first level begin a line. */
 export const hasEnd = (agentFile: string): boolean => /^endsAt:/m.test(agentFile);
 
+/** The launch for a machine that its cloud deletes at its end: shut down by its agent a moment before, it would only be stopped. */
+export function withoutEnd(boot: Boot): Boot {
+  const { endsAt, ...rest } = settingsOf(boot);
+  return endsAt === undefined ? boot : { ...boot, agentConfig: stringify(rest, { lineWidth: 0 }) };
+}
+
 /** The name of the pool that a new agent joins, as users know it. */
 export function poolNameOf(boot: Boot): string | undefined {
   const { pool } = settingsOf(boot);

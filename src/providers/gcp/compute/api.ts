@@ -70,6 +70,16 @@ export interface Instance {
   readonly creationTimestamp: string;
   readonly metadata?: Metadata;
   readonly labels?: Readonly<Record<string, string>>;
+  /** When it last entered RUNNING. */
+  readonly lastStartTimestamp?: string;
+  readonly scheduling?: {
+    readonly maxRunDuration?: { readonly seconds?: string };
+    readonly instanceTerminationAction?: string;
+  };
+  readonly resourceStatus?: {
+    /** When Google ends it; absent unless it runs, and in versions of the API that do not show it. */
+    readonly scheduling?: { readonly terminationTimestamp?: string };
+  };
   readonly networkInterfaces?: readonly {
     readonly networkIP?: string;
     readonly accessConfigs?: readonly { readonly natIP?: string }[];

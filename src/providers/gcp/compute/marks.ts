@@ -1,7 +1,7 @@
 // How machines are recognised. Instances that we insert have labels; instances of a group have metadata of their own, or
 // where that is not wanted nothing but a name.
 import { readMarkedName } from '#core/mark-name.ts';
-import { type Mark, USES, type Use } from '#core/provider.ts';
+import { type Launch, type Mark, USES, type Use } from '#core/provider.ts';
 import { type Instance, lastPart, type ManagedInstance } from './api.ts';
 
 /** The metadata of an instance that holds its whole mark. */
@@ -48,9 +48,19 @@ export const CLUSTER_LABEL = 'muster-cluster';
 /** Named after what the machine is for: the label holds the id of its owner. */
 const OWNER: Readonly<Record<Use, string>> = { worker: 'muster-pool', computer: 'muster-computer' };
 const SHAPE = 'muster-shape';
+/** The port that its agent serves. */
+const PORT = 'muster-port';
 
-export function markLabels({ cluster, use, owner, shape }: Mark): Record<string, string> {
-  return { [CLUSTER_LABEL]: cluster, [OWNER[use]]: owner, [SHAPE]: shape };
+export function launchLabels({ mark, boot }: Launch): Record<string, string> {
+  const { cluster, use, owner, shape } = mark;
+  const port = boot.port !== undefined && { [PORT]: String(boot.port) };
+  return { [CLUSTER_LABEL]: cluster, [OWNER[use]]: owner, [SHAPE]: shape, ...port };
+}
+
+/** The port that the launch of an instance named, if it named one. */
+export function portIn({ labels }: Instance): number | undefined {
+  const port = Number(labels?.[PORT] ?? '');
+  return port > 0 ? port : undefined;
 }
 
 /** The mark in the labels of an instance, if it bears a whole one. */

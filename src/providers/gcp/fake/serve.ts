@@ -1,6 +1,7 @@
 import type { Bootable } from '#fakes/boot/machine.ts';
 import { type Served, type ServeOptions, serveFake } from '#fakes/serve.ts';
 import { bootable } from './compute/instance.ts';
+import { stopInstance } from './compute/make.ts';
 import type { FakeGcp } from './fake-gcp.ts';
 
 const hostOf = (path: string): string => (path.startsWith('/compute/') ? 'compute' : 'storage');
@@ -9,7 +10,8 @@ const hostOf = (path: string): string => (path.startsWith('/compute/') ? 'comput
 export function serveGcp(fake: FakeGcp, options: ServeOptions, isBooting = false): Promise<Served> {
   const { storage, compute, clock } = fake.world;
   storage.isOpen = true;
-  const watch = (changed: (machine: Bootable) => void) => compute.watch((instance) => changed(bootable(instance)));
+  const watch = (changed: (machine: Bootable) => void) =>
+    compute.watch((instance) => changed(bootable(instance, () => stopInstance(compute, instance))));
   return serveFake(
     (request) => {
       const { pathname, search } = new URL(request.url);

@@ -9,6 +9,8 @@ testBackend('gce_instance', {
     (scene, context) => scene.openInstances({}, context),
     (scene, context) => scene.openInstances({ maxStoppedInstances: 2 }, context),
   ),
+  hasEndpoints: true,
+  endsMachines: true,
   many: 4,
   faults: LAW_FAULTS,
 });

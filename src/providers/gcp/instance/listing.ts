@@ -15,7 +15,9 @@ interface Page {
 }
 
 const ADDRESSES = 'networkInterfaces(networkIP,accessConfigs/natIP)';
-const SHOWN = `id,name,status,zone,creationTimestamp,labels,${ADDRESSES}`;
+// Of `resourceStatus` all: a field that this version of the API does not know would fail the listing.
+const ENDS = 'lastStartTimestamp,scheduling(maxRunDuration,instanceTerminationAction),resourceStatus';
+const SHOWN = `id,name,status,zone,creationTimestamp,labels,${ADDRESSES},${ENDS}`;
 const MASK = `nextPageToken,unreachables,items/*/warning/code,items/*/instances(${SHOWN})`;
 const PAGE = 500;
 

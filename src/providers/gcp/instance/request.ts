@@ -1,7 +1,9 @@
+import { withoutEnd } from '#boot/agent-file.ts';
 import type { Launch } from '#core/provider.ts';
-import { markLabels } from '../compute/marks.ts';
+import { launchLabels } from '../compute/marks.ts';
 import { OWN_NAME, STARTUP_KEY, startupScript } from '../compute/startup.ts';
 import type { InstanceConfig } from './config.ts';
+import { runSeconds } from './run-time.ts';
 
 /** Machine types that have GPUs (`a4x-highgpu-4g`) or TPUs (`ct6e-standard-4t`): these cannot be moved to another host while they run. */
 const BOUND_TO_HOST = /^(?:a\d+x?|g\d+|ct\d+[a-z]*|tpu\d+[a-z]*)-/;
@@ -20,7 +22,7 @@ function networkOf({ network, subnetwork, externalIp, zone }: InstanceConfig): o
   };
 }
 
-function schedulingOf({ provisioningModel, acceleratorType, machineType }: InstanceConfig): object | undefined {
+function hostRules({ provisioningModel, acceleratorType, machineType }: InstanceConfig): object | undefined {
   // A spot machine that only stops would keep its disk for ever.
   if (provisioningModel === 'spot') {
     return {
@@ -34,8 +36,19 @@ function schedulingOf({ provisioningModel, acceleratorType, machineType }: Insta
   return isBound ? { onHostMaintenance: 'TERMINATE' } : undefined;
 }
 
-function metadataOf(config: InstanceConfig, { boot }: Launch): object {
+function schedulingOf(config: InstanceConfig, launch: Launch): object | undefined {
+  const seconds = runSeconds(launch);
+  if (seconds === undefined) return hostRules(config);
+  return {
+    ...hostRules(config),
+    maxRunDuration: { seconds: String(seconds) },
+    instanceTerminationAction: 'DELETE',
+  };
+}
+
+function metadataOf(config: InstanceConfig, launch: Launch): object {
   const isSpot = config.provisioningModel === 'spot';
+  const boot = runSeconds(launch) === undefined ? launch.boot : withoutEnd(launch.boot);
   const parts = { boot, naming: OWN_NAME, overrides: config, isSpot, ofTemplate: config.startupScript };
   const all = { ...config.metadata, [STARTUP_KEY]: startupScript(parts) };
   return { items: Object.entries(all).map(([key, value]) => ({ key, value })) };
@@ -45,7 +58,7 @@ function metadataOf(config: InstanceConfig, { boot }: Launch): object {
 export function bodyFor(config: InstanceConfig, launch: Launch, more: { names: readonly string[]; image: string }) {
   const { machineType, diskSizeGb, diskType, serviceAccount, tags, labels, acceleratorType, acceleratorCount } = config;
   const { names, image } = more;
-  const scheduling = schedulingOf(config);
+  const scheduling = schedulingOf(config, launch);
   return {
     count: names.length,
     // Each one counts: the names that there is no room for are asked for elsewhere.
@@ -53,7 +66,7 @@ export function bodyFor(config: InstanceConfig, launch: Launch, more: { names: r
     perInstanceProperties: Object.fromEntries(names.map((name) => [name, {}])),
     instanceProperties: {
       machineType,
-      labels: { ...labels, ...markLabels(launch.mark) },
+      labels: { ...labels, ...launchLabels(launch) },
       metadata: metadataOf(config, launch),
       disks: [
         {

@@ -1,8 +1,9 @@
 // Many instances by one call, each by a name that the caller gives.
+import { SECOND_MS } from '#core/clock.ts';
 import { refusal } from '#fakes/refusal.ts';
 import type { GcpCall } from '../read-call.ts';
 import { imageAt } from './images.ts';
-import { isGone } from './instance.ts';
+import { isGone, type RunTime } from './instance.ts';
 import { makeInstance } from './make.ts';
 import { beginOperation, type FakeError, shownOperation } from './operations.ts';
 import { checkReferences, type Referring } from './references.ts';
@@ -16,7 +17,11 @@ interface Properties extends Referring {
   readonly machineType?: string;
   readonly labels?: Readonly<Record<string, string>>;
   readonly metadata?: { readonly items?: readonly { readonly key: string; readonly value: string }[] };
-  readonly scheduling?: { readonly provisioningModel?: string };
+  readonly scheduling?: {
+    readonly provisioningModel?: string;
+    readonly maxRunDuration?: { readonly seconds?: string | number };
+    readonly instanceTerminationAction?: string;
+  };
   readonly disks?: readonly {
     readonly boot?: boolean;
     readonly initializeParams?: { readonly sourceImage?: string; readonly diskType?: string };
@@ -37,6 +42,20 @@ const MOST_BYTES = 256 * 1024;
 
 const badField = (field: string, value: string, why: string): Error =>
   refusal('invalid', `Invalid value for field 'resource.instanceProperties.${field}': '${value}'. ${why}`);
+
+const [LEAST_SECONDS, MOST_SECONDS] = [30, 120 * 86_400];
+
+/** How long it may run, within Google's limits. */
+function runTimeOf({ scheduling = {} }: Properties): RunTime | undefined {
+  const { maxRunDuration, instanceTerminationAction: action } = scheduling;
+  if (!maxRunDuration) return undefined;
+  const seconds = Number(maxRunDuration.seconds);
+  if (!(seconds >= LEAST_SECONDS && seconds <= MOST_SECONDS))
+    throw badField('scheduling.maxRunDuration', `${seconds}`, 'It must be between 30 seconds and 120 days.');
+  if (action !== 'DELETE' && action !== 'STOP')
+    throw badField('scheduling.instanceTerminationAction', '', 'It must be specified with maxRunDuration.');
+  return { ms: seconds * SECOND_MS, action };
+}
 
 function checkImage(state: ComputeState, path: string, machineType: string): void {
   const field = 'disks[0].initializeParams.sourceImage';
@@ -60,6 +79,7 @@ function checkProperties(state: ComputeState, properties: Properties): void {
     if (Buffer.byteLength(value) > MOST_BYTES) throw badField('metadata', '', 'Value is too large.');
   const image = disks.find(({ boot }) => boot)?.initializeParams?.sourceImage ?? '';
   checkImage(state, image, machineType);
+  runTimeOf(properties);
 }
 
 function checkNames(state: ComputeState, names: readonly string[], at: Place): void {
@@ -77,7 +97,9 @@ function checkNames(state: ComputeState, names: readonly string[], at: Place): v
 function makeAll(state: ComputeState, names: readonly string[], properties: Properties, at: Place) {
   const { machineType = '', labels = {}, metadata, scheduling } = properties;
   const items = Object.fromEntries((metadata?.items ?? []).map(({ key, value }) => [key, value]));
-  const wanted = { project: at.project, zone: zoneOf(at), machineType, labels, metadata: items };
+  const isPublic = properties.networkInterfaces?.some(({ accessConfigs = [] }) => accessConfigs.length > 0);
+  const own = { labels, metadata: items, runTime: runTimeOf(properties), isPublic };
+  const wanted = { project: at.project, zone: zoneOf(at), machineType, ...own };
   let error: FakeError | undefined;
   let made = 0;
   for (const name of names) {

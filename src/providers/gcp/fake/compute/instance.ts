@@ -1,8 +1,14 @@
+import { SECOND_MS } from '#core/clock.ts';
 import type { Bootable } from '#fakes/boot/machine.ts';
 import { follow, nextStepMs, type Step, stepAt } from '#fakes/timeline.ts';
 
 /** `PREEMPTING` is shown as STOPPING, and still runs. */
 type State = 'PROVISIONING' | 'STAGING' | 'RUNNING' | 'PREEMPTING' | 'STOPPING' | 'TERMINATED' | 'GONE';
+
+export interface RunTime {
+  readonly ms: number;
+  readonly action: 'DELETE' | 'STOP';
+}
 
 /** An instance as Compute Engine keeps it. */
 export interface FakeInstance {
@@ -14,6 +20,10 @@ export interface FakeInstance {
   readonly labels: Readonly<Record<string, string>>;
   readonly metadata: Readonly<Record<string, string>>;
   readonly isSpot: boolean;
+  /** After so long in RUNNING Google ends it. */
+  readonly runTime?: RunTime | undefined;
+  /** Whether it has an external address. */
+  readonly isPublic?: boolean | undefined;
   readonly madeAtMs: number;
   preemptedAtMs: number | undefined;
   timeline: readonly Step<State>[];
@@ -41,14 +51,41 @@ const iso = (ms: number): string => new Date(ms).toISOString().replace('Z', '+00
 export const urlOf = (project: string, path: string): string =>
   `https://www.googleapis.com/compute/v1/projects/${project}/${path}`;
 
-const addressOf = (id: string): string => {
+function addressOf(id: string, network: string): string {
   const number = Number(BigInt(id) % 65_536n);
-  return `10.128.${number >> 8}.${number & 255}`;
-};
+  return `${network}.${number >> 8}.${number & 255}`;
+}
+
+export const innerAddress = ({ id }: FakeInstance): string => addressOf(id, '10.128');
+export const outerAddress = ({ id, isPublic }: FakeInstance): string | undefined =>
+  isPublic ? addressOf(id, '34.60') : undefined;
+
+const startedAt = ({ timeline }: FakeInstance, nowMs: number): number | undefined =>
+  timeline.findLast(({ atMs, state }) => state === 'RUNNING' && atMs <= nowMs)?.atMs;
+
+/** When it last entered RUNNING, and when Google ends it, as long as it runs. */
+function shownTimes(instance: FakeInstance, nowMs: number): Readonly<Record<string, unknown>> {
+  const { runTime } = instance;
+  const atMs = startedAt(instance, nowMs);
+  if (atMs === undefined) return {};
+  const isLimited = runTime !== undefined && statusAt(instance, nowMs) === 'RUNNING';
+  const scheduling = isLimited && { scheduling: { terminationTimestamp: iso(atMs + runTime.ms) } };
+  return { lastStartTimestamp: iso(atMs), ...(scheduling && { resourceStatus: scheduling }) };
+}
+
+function shownInterface(instance: FakeInstance): object {
+  const natIP = outerAddress(instance);
+  return {
+    ...{ kind: 'compute#networkInterface', name: 'nic0', networkIP: innerAddress(instance) },
+    ...(natIP && {
+      accessConfigs: [{ kind: 'compute#accessConfig', type: 'ONE_TO_ONE_NAT', name: 'External NAT', natIP }],
+    }),
+  };
+}
 
 /** As the API shows it. */
 export function shown(instance: FakeInstance, nowMs: number): Readonly<Record<string, unknown>> {
-  const { id, project, zone, name, machineType, labels, metadata, isSpot, madeAtMs } = instance;
+  const { id, project, zone, name, machineType, labels, metadata, isSpot, madeAtMs, runTime } = instance;
   return {
     kind: 'compute#instance',
     id,
@@ -60,8 +97,15 @@ export function shown(instance: FakeInstance, nowMs: number): Readonly<Record<st
     selfLink: urlOf(project, `zones/${zone}/instances/${name}`),
     labels,
     metadata: { kind: 'compute#metadata', items: Object.entries(metadata).map(([key, value]) => ({ key, value })) },
-    scheduling: { provisioningModel: isSpot ? 'SPOT' : 'STANDARD', preemptible: isSpot },
-    networkInterfaces: [{ kind: 'compute#networkInterface', name: 'nic0', networkIP: addressOf(id) }],
+    scheduling: {
+      ...{ provisioningModel: isSpot ? 'SPOT' : 'STANDARD', preemptible: isSpot },
+      ...(runTime && {
+        maxRunDuration: { seconds: String(runTime.ms / SECOND_MS), nanos: 0 },
+        instanceTerminationAction: runTime.action,
+      }),
+    },
+    ...shownTimes(instance, nowMs),
+    networkInterfaces: [shownInterface(instance)],
   };
 }
 
@@ -84,7 +128,7 @@ function metadataOf(instance: FakeInstance): (request: Request) => Response {
 }
 
 /** The instance as those see it who run machines. */
-export function bootable(instance: FakeInstance): Bootable {
+export function bootable(instance: FakeInstance, poweredOff: () => void): Bootable {
   return {
     id: instance.id,
     state(nowMs) {
@@ -95,6 +139,7 @@ export function bootable(instance: FakeInstance): Bootable {
     nextChangeMs: (nowMs) => nextStepMs(instance.timeline, nowMs),
     scripts: () => [instance.metadata['startup-script'] ?? ''].filter(Boolean),
     openMetadata: () => metadataOf(instance),
+    poweredOff,
     environment: (address) => ({ GCE_METADATA_HOST: address.replace('http://', '') }),
   };
 }

@@ -1,10 +1,24 @@
 import { refusal } from '#fakes/refusal.ts';
 import { change, type FakeInstance, isGone, isLiving, statusAt } from './instance.ts';
 import type { FakeError } from './operations.ts';
-import type { ComputeState } from './state.ts';
+import type { ComputeBehaviour, ComputeState } from './state.ts';
 import { takeRoom } from './stock.ts';
 
-type Wanted = Pick<FakeInstance, 'project' | 'zone' | 'name' | 'machineType' | 'labels' | 'metadata' | 'isSpot'>;
+type Wanted = Pick<
+  FakeInstance,
+  'project' | 'zone' | 'name' | 'machineType' | 'labels' | 'metadata' | 'isSpot' | 'runTime' | 'isPublic'
+>;
+
+type Steps = FakeInstance['timeline'];
+
+/** It runs from then on, for as long as it may. */
+function running({ runTime }: Pick<Wanted, 'runTime'>, atMs: number, { endMs }: ComputeBehaviour): Steps {
+  const first = { atMs, state: 'RUNNING' } as const;
+  if (!runTime) return [first];
+  const overMs = atMs + runTime.ms;
+  const last = { atMs: overMs + endMs, state: runTime.action === 'DELETE' ? 'GONE' : 'TERMINATED' } as const;
+  return [first, { atMs: overMs, state: 'STOPPING' }, last];
+}
 
 /** Makes an instance now, or at a time to come. */
 export function makeInstance(state: ComputeState, wanted: Wanted, madeAtMs = state.clock.now()): FakeInstance {
@@ -17,7 +31,7 @@ export function makeInstance(state: ComputeState, wanted: Wanted, madeAtMs = sta
     timeline: [
       { atMs: madeAtMs, state: 'PROVISIONING' },
       { atMs: madeAtMs + bootMs / 2, state: 'STAGING' },
-      { atMs: madeAtMs + bootMs, state: 'RUNNING' },
+      ...running(wanted, madeAtMs + bootMs, state.behaviour),
     ],
   };
   state.instances.push(instance);
@@ -57,7 +71,7 @@ export function startInstance(state: ComputeState, instance: FakeInstance): Fake
   if (error) return error;
   change(instance, [
     { atMs, state: 'PROVISIONING' },
-    { atMs: atMs + state.behaviour.bootMs, state: 'RUNNING' },
+    ...running(instance, atMs + state.behaviour.bootMs, state.behaviour),
   ]);
   state.changed(instance);
   return undefined;

@@ -16,7 +16,11 @@ export interface References {
 
 export interface Referring {
   readonly disks?: readonly { readonly initializeParams?: { readonly diskType?: string } }[];
-  readonly networkInterfaces?: readonly { readonly network?: string; readonly subnetwork?: string }[];
+  readonly networkInterfaces?: readonly {
+    readonly network?: string;
+    readonly subnetwork?: string;
+    readonly accessConfigs?: readonly object[];
+  }[];
   readonly serviceAccounts?: readonly { readonly email?: string }[];
   readonly guestAccelerators?: readonly { readonly acceleratorType?: string }[];
 }

@@ -18,6 +18,7 @@ export const REGIONS: readonly string[] = [...new Set(ZONES.map(regionOf))];
 
 /** By name: how many CPUs of the quota one takes. */
 export const MACHINE_TYPES: ReadonlyMap<string, number> = new Map([
+  ['n1-standard-1', 1],
   ['e2-small', 2],
   ['e2-medium', 2],
   ['e2-standard-4', 4],

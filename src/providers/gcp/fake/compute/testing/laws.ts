@@ -4,7 +4,7 @@ import type { Backend, Context } from '#core/provider.ts';
 import type { CallFailure } from '#fakes/failure-rules.ts';
 import type { BackendWorld } from '../../../../../conformance/backend-world.ts';
 import { type Failures, troubleIn } from '../../../../../conformance/scene.ts';
-import { isLiving, statusAt } from '../instance.ts';
+import { innerAddress, isLiving, outerAddress, statusAt } from '../instance.ts';
 import { type ComputeScene, LATER_PAGE, openComputeScene } from './scene.ts';
 
 const LAG_MS = 3_000;
@@ -35,6 +35,10 @@ export const lawWorld = (creation: string, open: Open, openParking?: Open) => as
       compute.instances
         .filter((one) => isLiving(one, clock.now()) || statusAt(one, clock.now()) === 'TERMINATED')
         .map(({ name }) => name),
+    async reached({ host, port }) {
+      const found = compute.instances.find((one) => [innerAddress(one), outerAddress(one)].includes(host));
+      return found && { name: found.name, port };
+    },
     hideFromListings() {
       compute.behaviour.lagMs = Number.POSITIVE_INFINITY;
     },

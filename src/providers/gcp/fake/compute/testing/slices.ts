@@ -9,9 +9,9 @@ import gcp from '../../../index.ts';
 import { type FakeGcp, openFakeGcp } from '../../fake-gcp.ts';
 import { createManaged } from '../group.ts';
 import { bootable, type FakeInstance, isLiving } from '../instance.ts';
-import { makeInstance } from '../make.ts';
+import { makeInstance, stopInstance } from '../make.ts';
 import { PROJECT, ZONE } from '../seed-data.ts';
-import { publishedLimits } from '../state.ts';
+import { type ComputeState, publishedLimits } from '../state.ts';
 import { groupIn, LATER_PAGE } from './scene.ts';
 
 function markOf({ name, labels, metadata }: FakeInstance): Mark | undefined {
@@ -20,9 +20,9 @@ function markOf({ name, labels, metadata }: FakeInstance): Mark | undefined {
   return ofGroup?.mark ?? readLabels(labels);
 }
 
-function machineOf(instance: FakeInstance): SliceMachine {
+function machineOf(instance: FakeInstance, compute: ComputeState): SliceMachine {
   return {
-    ...bootable(instance),
+    ...bootable(instance, () => stopInstance(compute, instance)),
     name: instance.name,
     mark: markOf(instance),
     exists: (nowMs) => isLiving(instance, nowMs),
@@ -62,8 +62,8 @@ function cloudOf(fake: FakeGcp, addForeign: (cluster: string) => string[]): Slic
   const { compute } = fake.world;
   const cloud: SliceCloud = {
     fake,
-    machines: () => compute.instances.map(machineOf),
-    watch: (changed) => void compute.watch((instance) => changed(machineOf(instance))),
+    machines: () => compute.instances.map((instance) => machineOf(instance, compute)),
+    watch: (changed) => void compute.watch((instance) => changed(machineOf(instance, compute))),
     addForeign: async (cluster) => addForeign(cluster),
     refuseLate(count) {
       compute.late = count;
