@@ -41,7 +41,7 @@ it('without an external address the internal one alone is shown', async () => {
 it('Google deletes an instance with an end, and its agent does not shut it down before', async () => {
   const scene = openComputeScene();
   const { list, instance } = await launched(scene, { endsAt: HOUR_MS });
-  expect((await list())[0]?.endsAt).toBe(HOUR_MS + scene.compute.behaviour.bootMs);
+  expect((await list())[0]?.endsAt).toBe(instance.madeAtMs + scene.compute.behaviour.bootMs + HOUR_MS);
   expect(instance.metadata['startup-script']).not.toMatch(/endsAt|poweroff/);
 
   await scene.clock.advance(HOUR_MS);
