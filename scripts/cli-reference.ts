@@ -32,7 +32,7 @@ export function helpOf(command: Command): string {
 }
 
 const INTRODUCTION = [
-  'Every command that lists or shows something takes `-o table`, `-o json` or `-o yaml`; the keys of JSON and YAML are those of the [API](api.md). `--address`, `--token` and `--ca` may stand before or after the command. Without them the environment (`MUSTER_ADDRESS`, `MUSTER_TOKEN`, `MUSTER_CA`) is used, then the current context (`muster context`), then the files that a server on this machine leaves in its data directory (`MUSTER_DATA_DIR`, or `./data`).',
+  'Every command that lists or shows something takes `-o table`, `-o json` or `-o yaml`; the keys of JSON and YAML are those of the [API](api.md). `--address`, `--token` and `--ca` may stand before or after the command. Without them the environment (`MUSTER_ADDRESS`, `MUSTER_TOKEN`, `MUSTER_CA`) is used, then the current context (`muster context`), then the files that a server on this machine leaves in its data directory: `MUSTER_DATA_DIR`, or `./data`, or that of the server that you started last.',
   'The exit code of `run`, `shell`, `session wait` and `session attach` is that of the session, as a shell reports it: 137 after a SIGKILL, 124 after its time limit. Every other failure has the exit code of its [fault](faults.md). Ctrl-C ends a command with 130, also `-w` and `-f`; a closed pipe ends it with 141.',
 ];
 

@@ -78,7 +78,7 @@ const ROWS: readonly Row[] = [
     does: '+10',
   },
   {
-    rule: 'the dearest worker goes first, and of equals the one that idles longest',
+    rule: 'the most expensive worker goes first, and of equals the one that idles longest',
     workers: 'idle@10 $1 a, idle@20 $3 b, idle@30 $3 b, idle@90 $1 a',
     scaling: { maxIdleSlots: 1 },
     does: '-w2 -w1 -w3',

@@ -106,6 +106,7 @@ function cutWhenSilent({ terminal }: Cli, socket: WebSocket): () => void {
 }
 
 interface Wiring {
+  readonly client: Client;
   readonly session: Session;
   readonly socket: WebSocket;
   /** Resolves with the session when it has ended. */
@@ -113,7 +114,7 @@ interface Wiring {
 }
 
 /** One connection until the session ends. */
-async function connect(cli: Cli, { session, socket, heard }: Wiring): Promise<Session> {
+async function connect(cli: Cli, { client, session, socket, heard }: Wiring): Promise<Session> {
   let stopInput = (): void => {};
   const stopListening = cutWhenSilent(cli, socket);
   const { promise, resolve, reject } = Promise.withResolvers<Session>();
@@ -122,7 +123,7 @@ async function connect(cli: Cli, { session, socket, heard }: Wiring): Promise<Se
   socket.on('open', () => {
     stopInput = feedInput(cli, socket, session);
   });
-  onRefusal(socket, reject);
+  onRefusal(client, socket, reject);
   socket.on('message', (data) => {
     const ended = heard(JSON.parse(data.toString()) as AttachOut);
     if (ended) resolve(ended);
@@ -161,11 +162,11 @@ export async function attachSession(cli: Cli, client: Client, { session, begun }
     return patiently(cli, (alive) => {
       const socket = open(client, id, position);
       socket.on('open', alive);
-      return connect(cli, { session, socket, heard });
+      return connect(cli, { client, session, socket, heard });
     });
   }
   try {
-    return await connect(cli, { session, socket: open(client, id, position), heard });
+    return await connect(cli, { client, session, socket: open(client, id, position), heard });
   } catch (thrown) {
     const fault = Fault.from(thrown);
     const remedy = `The session may still run with a part of its input. Follow it with \`muster session logs -f ${id}\`.`;

@@ -88,7 +88,8 @@ const CUT_AT_ONCE = /UND_ERR_SOCKET|ECONNRESET/;
 // OpenSSL's message for a plain answer.
 const NO_TLS = /WRONG_VERSION_NUMBER|PACKET_LENGTH_TOO_LONG/;
 
-function unreachable(place: Endpoint, cause: unknown): Fault {
+/** The fault of a server that does not answer; `cause` is what `fetch` threw, or an error with a code as its cause. */
+export function unreachable(place: Endpoint, cause: unknown): Fault {
   const { message, cause: inner } = cause as Error;
   const why = (codeOf(cause) ?? (inner instanceof Error ? inner.message : message)) || 'no answer';
   return new Fault('unavailable', `No Muster server answers at ${place.address} (${place.why}): ${why}.`, {
@@ -105,7 +106,7 @@ function remedyFor(why: string, { address }: Endpoint): string {
   if (CUT_AT_ONCE.test(why) && address.startsWith('http:')) {
     return 'Write https:// if the server is on another machine. Otherwise another program may listen there.';
   }
-  return 'Start the server with `npm start`, or give another address with --address or MUSTER_ADDRESS.';
+  return 'Start it with `muster server` (in a clone `npm start`), or give another address with --address or MUSTER_ADDRESS.';
 }
 
 const tlsAddress = ({ address }: Endpoint): string => address.replace(/^http:/, 'https:');
@@ -134,6 +135,12 @@ function withoutToken({ address, whyNoToken }: Endpoint): Fault {
       `or log in with \`muster context add NAME ${address} --token-file FILE\`.`,
   });
 }
+
+/** The fault of a server that refuses. */
+export const refusalOf = (place: Endpoint, status: number, text: string): Fault =>
+  status === FAULTS.unauthenticated.http && place.token === undefined
+    ? withoutToken(place)
+    : faultOfAnswer(status, text);
 
 const redirected = ({ address, why }: Endpoint, location: string): Fault =>
   new Fault('invalid', `The server at ${address} (${why}) redirects to ${location.slice(0, 200)}.`, {
@@ -231,8 +238,7 @@ export function openClient(found: Endpoint, fetch: typeof globalThis.fetch): Cli
     if (reply.ok) return reply;
     const location = reply.headers.get('location');
     if (reply.status >= 300 && reply.status < 400 && location !== null) throw redirected(place, location);
-    if (reply.status === FAULTS.unauthenticated.http && place.token === undefined) throw withoutToken(place);
-    throw faultOfAnswer(reply.status, await textOf(reply));
+    throw refusalOf(place, reply.status, await textOf(reply));
   }
 
   const client: Client = {

@@ -112,7 +112,8 @@ function mustRun({ dataDir }: Surroundings): void {
   const isThere = (file: string): boolean => existsSync(join(dataDir, file));
   if (!isThere(TOKEN_FILE) || isThere(SERVER_FILE)) return;
   throw new Fault('unavailable', `The server of ${dataDir} is not running.`, {
-    remedy: 'Start the server with `npm start`, or give another address with --address or MUSTER_ADDRESS.',
+    remedy:
+      'Start it with `muster server` (in a clone `npm start`), or give another address with --address or MUSTER_ADDRESS.',
   });
 }
 

@@ -1,6 +1,6 @@
 import WebSocket from 'ws';
 import type { Fault } from '#core/fault.ts';
-import { type Client, faultOfAnswer } from './client.ts';
+import { type Client, refusalOf } from './client.ts';
 
 /** A WebSocket at that path of the API. Redirects are not followed, so the token goes to this address alone. */
 export function socketTo({ place }: Client, path: string): WebSocket {
@@ -17,7 +17,7 @@ export function socketTo({ place }: Client, path: string): WebSocket {
 const LONGEST_ANSWER = 64 * 1024;
 
 /** The server refused the upgrade. */
-export function onRefusal(socket: WebSocket, reject: (fault: Fault) => void): void {
+export function onRefusal({ place }: Client, socket: WebSocket, reject: (fault: Fault) => void): void {
   socket.on('unexpected-response', (_request, reply) => {
     const parts: Buffer[] = [];
     let bytes = 0;
@@ -28,7 +28,7 @@ export function onRefusal(socket: WebSocket, reject: (fault: Fault) => void): vo
     });
     // An answer that breaks off has no end.
     reply.on('close', () => {
-      reject(faultOfAnswer(reply.statusCode ?? 500, Buffer.concat(parts).toString()));
+      reject(refusalOf(place, reply.statusCode ?? 500, Buffer.concat(parts).toString()));
       // The library leaves a refused connection to us.
       socket.terminate();
     });

@@ -4,7 +4,7 @@ import type WebSocket from 'ws';
 import type { RawData } from 'ws';
 import { FAULTS, Fault, type FaultKind } from '#core/fault.ts';
 import type { TunnelIn, TunnelOut } from '../api/wire/session.ts';
-import type { Client } from './client.ts';
+import { type Client, unreachable } from './client.ts';
 import { onRefusal, socketTo } from './socket.ts';
 
 const EOF = JSON.stringify({ eof: true } satisfies TunnelIn);
@@ -109,8 +109,8 @@ export function openTunnel(
     if (signal.aborted) leave();
     signal.addEventListener('abort', leave, { once: true });
     socket.once('close', () => signal.removeEventListener('abort', leave));
-    onRefusal(socket, reject);
-    socket.once('error', (error) => reject(failed(error)));
+    onRefusal(client, socket, reject);
+    socket.once('error', (error) => reject(unreachable(client.place, new Error(error.message, { cause: error }))));
     // Before `open` is heard by others: a message may come with it.
     socket.once('open', () => resolve(streamOver(socket, clock)));
   });

@@ -1,9 +1,8 @@
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { checkFile } from '#config/check.ts';
 import { type Environment, readEnvironment } from '#config/environment.ts';
 import { describeProblem } from '#config/problem.ts';
 import { systemClock } from '#core/clock.ts';
-import { DEFAULT_DATA_DIR } from '#core/defaults.ts';
 import { FAULTS, Fault } from '#core/fault.ts';
 import { silentLog } from '#core/log.ts';
 import { listenerOf } from '#host/listening.ts';
@@ -16,6 +15,7 @@ import { buildProgram, runProgram, sayFault } from '../cli/program.ts';
 import { simulations } from '../providers/simulations.gen.ts';
 import { onSignals } from './interrupts.ts';
 import { kubePart } from './kube.ts';
+import { contextsFileIn, dataDirFor } from './user-folder.ts';
 import { readVersion, versionFor } from './version.ts';
 
 /** What runs here, without a server: loaded only by the commands that need it, since most commands do not. */
@@ -91,10 +91,6 @@ function watchPipes(ending: Ending): void {
   process.stderr.on('error', () => {});
 }
 
-/** As other commands of this user keep their settings: https://specifications.freedesktop.org/basedir-spec */
-const contextsFileIn = ({ configHome, home }: Environment): string =>
-  join(configHome ?? join(home ?? '/', '.config'), 'muster', 'contexts.json');
-
 /** Nothing where the folder was removed under us. */
 function callerPlace(): ReturnType<Cli['place']> {
   try {
@@ -122,7 +118,7 @@ function openCli(environment: Environment, ending: Ending): Cli & { exitCode(): 
         address: environment.address,
         token: environment.token,
         ca: environment.ca,
-        dataDir: environment.dataDir ?? DEFAULT_DATA_DIR,
+        dataDir: dataDirFor(environment),
         contextsFile,
       }),
     contextsFile,

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { styleText } from 'node:util';
 import type { Environment } from '#config/environment.ts';
 import { systemClock } from '#core/clock.ts';
@@ -5,7 +6,8 @@ import { parseStoreUrl } from '#store/store-url.ts';
 import type { RunningHolder } from './holder.ts';
 import { onSignals, stopThenForce } from './interrupts.ts';
 import { type Server, startServer, storeUrl } from './server.ts';
-import { readVersion } from './version.ts';
+import { rememberDataDir } from './user-folder.ts';
+import { isCheckout, readVersion } from './version.ts';
 
 export interface RunServerOptions {
   readonly config?: string | undefined;
@@ -15,14 +17,15 @@ export interface RunServerOptions {
 
 function banner({ http }: RunningHolder, file: string | undefined): string {
   const bold = (text: string): string => styleText('bold', text);
+  const [where, muster] = isCheckout() ? [', in this folder', 'npx muster'] : ['', 'muster'];
   return `
   ${bold('Muster')} listens on ${bold(http)}  (configuration: ${file ?? 'built in'})
 
-  In a second terminal, in this folder:
+  In a second terminal${where}:
 
-    ${bold('npx muster run -- uname -a')}
-    npx muster pool ls -w
-    npx muster --help
+    ${bold(`${muster} run -- uname -a`)}
+    ${muster} pool ls -w
+    ${muster} --help
 
   Ctrl-C stops the server and its idle local agents.
 `;
@@ -55,6 +58,7 @@ export function takesAgentsAlong({ signal, keepAgents, isSupervised, hasStandbys
 export async function runServer(options: RunServerOptions): Promise<void> {
   const version = readVersion();
   const server = await startServer({ ...options, version, clock: systemClock, output: process.stderr });
+  rememberDataDir(options.environment, resolve(server.loaded.config.dataDir));
   const { promise: stopSignal, resolve: signalled } = Promise.withResolvers<NodeJS.Signals>();
   const stopListening = onSignals(
     ['SIGINT', 'SIGTERM'],

@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url';
 
 interface Manifest {
   readonly version: string;
+  /** What is never published: a checkout. */
+  readonly private?: boolean;
   /** Only a package that was made from a commit has it. */
   readonly commit?: string;
 }
@@ -13,6 +15,9 @@ const manifest = (): Manifest =>
 
 /** The version of this program, as its package says. */
 export const readVersion = (): string => manifest().version;
+
+/** Whether this program runs from its sources, where the command is `npx muster`. */
+export const isCheckout = (): boolean => manifest().private === true;
 
 const GIT_WITHIN_MS = 2_000;
 

@@ -35,7 +35,7 @@ test('the tarball installs by npm alone: a server in one folder, a run from anot
   await untilHolds(async () => expect(await runProgram(world, command, ['status'])).toMatchObject({ code: 0 }));
   const elsewhere = world.path('elsewhere');
   mkdirSync(elsewhere);
-  const words = ['-c', `cd '${elsewhere}' && exec '${command}' run -- echo from the package`];
+  const words = ['-c', `cd '${elsewhere}' && unset MUSTER_DATA_DIR && exec '${command}' run -- echo from the package`];
   const ran = await runProgram(world, 'sh', words);
   expect(ran).toMatchObject({ code: 0, out: 'from the package\n' });
 

@@ -72,7 +72,7 @@ export const AgentPoolSpec = z.strictObject({
   agentAuth: z
     .enum(AGENT_AUTHS)
     .default('machine')
-    .describe("How agents prove themselves: machine (they connect from their pod's address), token, mtls or network."),
+    .describe("Agent authentication: machine (they connect from their pod's address), token, mtls or network."),
   agentNetworks: z
     .array(z.string())
     .optional()
