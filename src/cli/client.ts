@@ -137,7 +137,7 @@ function withoutToken({ address, whyNoToken }: Endpoint): Fault {
 }
 
 /** The fault of a server that refuses. */
-export const refusalOf = (place: Endpoint, status: number, text: string): Fault =>
+export const answeredRefusal = (place: Endpoint, status: number, text: string): Fault =>
   status === FAULTS.unauthenticated.http && place.token === undefined
     ? withoutToken(place)
     : faultOfAnswer(status, text);
@@ -238,7 +238,7 @@ export function openClient(found: Endpoint, fetch: typeof globalThis.fetch): Cli
     if (reply.ok) return reply;
     const location = reply.headers.get('location');
     if (reply.status >= 300 && reply.status < 400 && location !== null) throw redirected(place, location);
-    throw refusalOf(place, reply.status, await textOf(reply));
+    throw answeredRefusal(place, reply.status, await textOf(reply));
   }
 
   const client: Client = {

@@ -1,6 +1,6 @@
 import WebSocket from 'ws';
 import type { Fault } from '#core/fault.ts';
-import { type Client, refusalOf } from './client.ts';
+import { type Client, answeredRefusal } from './client.ts';
 
 /** A WebSocket at that path of the API. Redirects are not followed, so the token goes to this address alone. */
 export function socketTo({ place }: Client, path: string): WebSocket {
@@ -28,7 +28,7 @@ export function onRefusal({ place }: Client, socket: WebSocket, reject: (fault: 
     });
     // An answer that breaks off has no end.
     reply.on('close', () => {
-      reject(refusalOf(place, reply.statusCode ?? 500, Buffer.concat(parts).toString()));
+      reject(answeredRefusal(place, reply.statusCode ?? 500, Buffer.concat(parts).toString()));
       // The library leaves a refused connection to us.
       socket.terminate();
     });
