@@ -1,6 +1,6 @@
 import WebSocket from 'ws';
 import type { Fault } from '#core/fault.ts';
-import { type Client, answeredRefusal } from './client.ts';
+import { answeredRefusal, type Client } from './client.ts';
 
 /** A WebSocket at that path of the API. Redirects are not followed, so the token goes to this address alone. */
 export function socketTo({ place }: Client, path: string): WebSocket {
