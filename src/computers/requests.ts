@@ -54,6 +54,15 @@ interface Placed extends PlatformPlacement {
 // A backend of one's own has no options of a platform.
 const OWN_BACKEND = { port: 8000, maxRetries: 3, timeout: 600 };
 
+/** The placement was made by us or by an admin, so it may name every kind. */
+export function offerFor({ backends }: KnownKinds, backend: Readonly<Record<string, unknown>>): Offer {
+  const { value, problems } = parseWith(oneKind(backends, 'backend', 'operator'), nodeOf(backend), {
+    under: 'backend',
+  });
+  if (problems) throw problemsFault(problems);
+  return offerOf(value);
+}
+
 export function openComputerRequests(deps: ComputerRequestsDeps): Computers {
   const { store, clock, random, journal, loop, settings } = deps;
   const { view } = store;
@@ -125,14 +134,6 @@ export function openComputerRequests(deps: ComputerRequestsDeps): Computers {
     return { ...OWN_BACKEND, backend: backend ?? {}, platform: Object.keys(backend ?? {})[0] ?? '', needsAdmin: true };
   }
 
-  /** The placement was made by us or by an admin, so it may name every kind. */
-  function offerFor(backend: Readonly<Record<string, unknown>>): Offer {
-    const schema = oneKind(deps.kinds.backends, 'backend', 'operator');
-    const { value, problems } = parseWith(schema, nodeOf(backend), { under: 'backend' });
-    if (problems) throw problemsFault(problems);
-    return offerOf(value);
-  }
-
   function checkName(name: string): void {
     if (!COMPUTER_NAME.test(name))
       throw new Fault('invalid', `"${name}" is no name of a computer.`, {
@@ -158,7 +159,7 @@ export function openComputerRequests(deps: ComputerRequestsDeps): Computers {
         id: shortId(random),
         name,
         platform: where.platform,
-        offer: offerFor(where.backend),
+        offer: offerFor(deps.kinds, where.backend),
         port: where.port,
         timeoutMs: where.timeout * SECOND_MS,
         maxRetries: where.maxRetries,

@@ -26,6 +26,7 @@ import { openLog } from './logging.ts';
 import { learnConfig } from './secrets.ts';
 import { writeOrigins } from './server-record.ts';
 import { followConfigAsStandby } from './standby-config.ts';
+import { STORE_THREAD } from './store-thread.ts';
 
 export interface ServerOptions {
   readonly config?: string | undefined;
@@ -49,8 +50,6 @@ export interface Server {
   reload(): void;
   stop(): Promise<void>;
 }
-
-const STORE_THREAD = new URL('./store-thread.mjs', import.meta.url);
 
 /** The place of the store, as the configuration says. */
 export function storeUrl({ store }: ServerConfig): string {
