@@ -96,6 +96,18 @@ describe('a Deployment', () => {
     expect(podsOf(scene)).toHaveLength(1);
   });
 
+  test('that begins paused gets its pod when the pause ends', async () => {
+    const scene = openScene();
+    const { spec, ...rest } = aDeployment('a') as { spec: object };
+    await scene.post(DEPLOYMENTS, { ...rest, spec: { ...spec, paused: true } });
+    await scene.clock.advance(5_000);
+    const before = podsOf(scene).length;
+    await scene.patch(`${DEPLOYMENTS}/a`, { spec: { paused: false } });
+    await scene.clock.advance(5_000);
+
+    expect([before, podsOf(scene).length]).toEqual([0, 1]);
+  });
+
   test('that is deleted in the foreground stays until its pod has ended', async () => {
     const scene = await withDeployment();
     const [pod] = podsOf(scene);

@@ -148,7 +148,10 @@ export function runWorkloadController(world: World): void {
   function reconcileDeployment(deployment: KubeObject, hash: string): void {
     const { name, namespace = '' } = deployment.metadata;
     const isOld = ({ metadata }: KubeObject): boolean => metadata.labels?.[HASH] !== hash;
-    const { gone, missing } = planPods(podsOf(deployment), Number(deployment.spec?.replicas ?? 1), isOld);
+    const pods = podsOf(deployment);
+    // A paused Deployment makes no ReplicaSet for its template, so one that was never anything else has no pods.
+    if (deployment.spec?.paused === true && pods.length === 0) return writeStatus(DEPLOYMENTS, deployment, hash);
+    const { gone, missing } = planPods(pods, Number(deployment.spec?.replicas ?? 1), isOld);
     for (const pod of gone) remove(pod);
     const refused = missing > 0 ? behaviour.podRefusal : undefined;
     if (refused !== undefined) clock.alarm(behaviour.retryMs, () => soon({ storage: DEPLOYMENTS, namespace, name }));
