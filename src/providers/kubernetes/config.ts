@@ -6,7 +6,7 @@ const NAMESPACE = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 export const namespace = () => z.string().regex(NAMESPACE, 'must be a namespace: lower-case letters, digits and "-"');
 
 /** How a configuration names its cluster, where no kind of cluster stands beside these keys. */
-const clusterKeys = {
+export const clusterKeys = {
   cluster: z
     .string()
     .min(1)

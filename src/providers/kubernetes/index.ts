@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { kind, type Provider } from '#core/provider.ts';
 import { placeOf } from './agent-pool/place.ts';
 import { BackendConfig, KubeconfigConfig, SourceConfig } from './config.ts';
+import { DeploymentConfig } from './deployments/config.ts';
 import { RuntimeConfig } from './runtimes/config.ts';
 
 // For whole calls of the program; the API server's own fairness comes after.
@@ -67,6 +68,14 @@ export default {
       trust: 'operator only',
       limits: LIMITS,
       open: async (...given) => (await import('./pods/backend.ts')).openPods(...given),
+    }),
+    kubernetes_deployment: kind({
+      summary: 'A Deployment for each machine, and a Service for its port: for computers.',
+      config: DeploymentConfig,
+      example: { namespace: 'computers', image: 'muster/agent:0.1.0', service_type: 'ClusterIP', context: 'prod' },
+      trust: 'operator only',
+      limits: LIMITS,
+      open: async (...given) => (await import('./deployments/backend.ts')).openDeployments(...given),
     }),
   },
   sources: {

@@ -22,6 +22,14 @@ const MOST_LISTED = 500;
 // As late as a listing of any cloud may be; a view that was confirmed longer ago is not shown as one.
 export const FRESH_WITHIN_MS = 10_000;
 
+// A new owner waits for a listing before its first machine, and people wait for that. Long ones are spaced by what they take.
+const LEAST_GAP_MS = 200;
+// Each listing wakes every owner whose machines are starting: where there are thousands, a change each moment must not.
+const GAP_MS_AN_OBJECT = 0.1;
+
+/** The shortest time between two listings of so many objects on demand. */
+export const leastGapMs = (objects: number): number => Math.max(LEAST_GAP_MS, GAP_MS_AN_OBJECT * objects);
+
 export function openExactListing<T extends KubeObject>(deps: ExactListingDeps<T>): ExactListing<T> {
   const { kube, view, query, resource, keep } = deps;
   let isExact = true;

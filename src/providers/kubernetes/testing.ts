@@ -10,6 +10,8 @@ import { contextWithLog } from '../../conformance/backend-world.ts';
 import { AGENT_POOL_CRD } from './agent-pool/crd.ts';
 import { openAgentPools } from './agent-pool/source.ts';
 import { BackendConfig, SourceConfig } from './config.ts';
+import { openDeployments } from './deployments/backend.ts';
+import { DeploymentConfig } from './deployments/config.ts';
 import { type FakeKubernetes, type FakeKubernetesOptions, openFakeKubernetes } from './fake/fake-kubernetes.ts';
 import { openPods } from './pods/backend.ts';
 
@@ -83,6 +85,10 @@ export const AGENT_POD = {
 
 export function openPodsAt(scene: KubeScene, cluster = CLUSTER, config: object = {}): Promise<Backend> {
   return openPods(BackendConfig.parse({ template: AGENT_POD, ...config }), scene.contextFor(cluster));
+}
+
+export function openDeploymentsAt(scene: KubeScene, cluster = CLUSTER, config: object = {}): Promise<Backend> {
+  return openDeployments(DeploymentConfig.parse({ image: 'muster/agent:1', ...config }), scene.contextFor(cluster));
 }
 
 export function openAgentPoolsAt(scene: KubeScene, config: object = {}): Promise<Source> {

@@ -1,6 +1,7 @@
 import type { Clock } from '#core/clock.ts';
 import type { Random } from '#core/random.ts';
 import { type Answering, openAnswering, type RecordedCall } from '#fakes/answering.ts';
+import { checkOwnerReferences } from './access/owner-references.ts';
 import { type Attempt, mayDo, refusalText } from './access/rbac.ts';
 import { review } from './access/reviews.ts';
 import { openUsers, type User, type Users } from './access/users.ts';
@@ -144,6 +145,7 @@ export function openFakeKubernetes(options: FakeKubernetesOptions): FakeKubernet
     const resource = registry.find(target.group, target.version, target.plural);
     if (!resource) throw unknownPath();
     checkRight(world, user, call.verb, target);
+    checkOwnerReferences(world, user, call);
     return answerObjects({ world, users, call, resource, signal });
   }
 

@@ -30,6 +30,8 @@ export interface Behaviour {
   collectMs: number;
   /** What admission says to each pod that a Deployment makes; absent: it takes them. */
   podRefusal: string | undefined;
+  /** Whether owner references that block a deletion need a right, as in OpenShift. */
+  enforcesOwnerReferences: boolean;
   /** Time until a Service of type LoadBalancer has its address, and until that is given back. */
   balancerMs: number;
 }
@@ -47,6 +49,7 @@ export const USUAL_BEHAVIOUR: Readonly<Behaviour> = {
   retryMs: 10_000,
   collectMs: 50,
   podRefusal: undefined,
+  enforcesOwnerReferences: false,
   balancerMs: 5_000,
 };
 

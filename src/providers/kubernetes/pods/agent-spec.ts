@@ -13,13 +13,15 @@ export interface AgentParts {
   readonly file: Part;
   /** More of the agent's container; what the template sets stays. */
   readonly container?: Part | undefined;
+  /** More mounts of the agent's container. */
+  readonly mounts?: readonly Part[] | undefined;
 }
 
 const AGENT_CONTAINER = 'agent';
 export const CONFIG_DIR = '/run/velda';
 export const CONFIG_FILE = 'velda.yaml';
 const WORK_VOLUME = 'muster-work';
-const CONFIG_VOLUME = 'muster-agent';
+export const CONFIG_VOLUME = 'muster-agent';
 
 /** The container of the agent: the one of that name, else the first. */
 export function agentIn(template: Part): Part {
@@ -51,6 +53,7 @@ export function specWithAgent(template: Part, parts: AgentParts): Part {
       // Outlives a restart of the container: the agent finds its key, its sessions and what it has not sent.
       ...(needsWorkDir ? [{ name: WORK_VOLUME, mountPath: DEFAULT_AGENT_WORK_DIR }] : []),
       ...(needsConfig ? [{ name: CONFIG_VOLUME, mountPath: CONFIG_DIR, readOnly: true }] : []),
+      ...(parts.mounts ?? []),
     ],
   };
   return {

@@ -7,18 +7,13 @@ import { keyOfObject } from '#kube/object.ts';
 import { PODS } from '#kube/resource.ts';
 import { clusterOf } from '../cluster.ts';
 import type { BackendConfig } from '../config.ts';
-import { openExactListing } from '../listing.ts';
+import { leastGapMs, openExactListing } from '../listing.ts';
 import { inTurns, outcomeOf, untilTaken } from '../turns.ts';
 import { keptOfPod, type Pod } from './machine.ts';
 import { podMachines } from './machines.ts';
 import { LAUNCH_ANNOTATION, markOf, podsOfCluster } from './marks.ts';
 import { podOf } from './pod.ts';
 import { openTemplate } from './template.ts';
-
-// A new pool waits for a listing before its first pod, and people wait for that. Long ones are spaced by what they take.
-const LEAST_GAP_MS = 200;
-// Each listing wakes every pool whose pods are starting: where there are thousands, a change each moment must not.
-const GAP_MS_A_POD = 0.1;
 
 export async function openPods(config: BackendConfig, context: Context): Promise<Backend> {
   const { access, kube, follow } = await clusterOf(context, config);
@@ -84,7 +79,7 @@ export async function openPods(config: BackendConfig, context: Context): Promise
     place: `kubernetes:${access.id}/${namespace}`,
     account: `kubernetes:${access.id}`,
     get leastGapMs() {
-      return Math.max(LEAST_GAP_MS, GAP_MS_A_POD * pods.all().size);
+      return leastGapMs(pods.all().size);
     },
     get isExact() {
       return listing.isExact() ? (true as const) : undefined;

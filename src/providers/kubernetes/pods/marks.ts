@@ -3,7 +3,7 @@ import { type Launch, type Mark, USES } from '#core/provider.ts';
 import type { KubeObject } from '#kube/object.ts';
 import { selectorOf } from '#kube/selector.ts';
 
-const LABEL = {
+export const LABEL = {
   cluster: 'muster.io/cluster',
   use: 'muster.io/use',
   owner: 'muster.io/owner',
@@ -12,7 +12,7 @@ const LABEL = {
 export const LAUNCH_ANNOTATION = 'muster.io/launch';
 
 /** Nothing but us decides when a pod goes: it may hold a session that cannot be repeated. */
-const KEEP_ANNOTATIONS: Readonly<Record<string, string>> = {
+export const KEEP_ANNOTATIONS: Readonly<Record<string, string>> = {
   'cluster-autoscaler.kubernetes.io/safe-to-evict': 'false',
   'karpenter.sh/do-not-disrupt': 'true',
 };
