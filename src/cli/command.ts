@@ -71,7 +71,7 @@ export interface Local {
 export interface KubeLocal {
   /** `hasRules`: with rules in CEL, for Kubernetes 1.25 and newer. */
   crd(options: { readonly hasRules: boolean }): Promise<string>;
-  rbac(options: Pick<KubeInstallOptions, 'namespace' | 'served'>): Promise<string>;
+  rbac(options: Pick<KubeInstallOptions, 'namespace' | 'served' | 'computers'>): Promise<string>;
   install(options: KubeInstallOptions): Promise<string>;
   /** Answers the AgentPools that were released, as `namespace/name`. */
   release(options: KubeReleaseOptions): Promise<readonly string[]>;
@@ -82,6 +82,8 @@ export interface KubeInstallOptions {
   readonly namespace?: string | undefined;
   /** The namespaces whose AgentPools are served; none: all. */
   readonly served?: readonly string[] | undefined;
+  /** Whether the server may make the Deployments, Services and Secrets of computers. */
+  readonly computers?: boolean | undefined;
   readonly image?: string | undefined;
   readonly replicas?: number | undefined;
   readonly postgresSecret?: string | undefined;

@@ -20,14 +20,22 @@ const SERVED = [
   'serve the AgentPools of this namespace only; repeatable (default: all)',
 ] as const;
 
+const COMPUTERS = ['--computers', 'also let it make the Deployments, Services and Secrets of computers'] as const;
+
 interface PlaceOptions {
   readonly namespace?: string;
   readonly serve?: readonly string[];
+  readonly computers?: true;
 }
 
-const placeOf = ({ namespace, serve }: PlaceOptions): Pick<KubeInstallOptions, 'namespace' | 'served'> => ({
+const placeOf = ({
+  namespace,
+  serve,
+  computers,
+}: PlaceOptions): Pick<KubeInstallOptions, 'namespace' | 'served' | 'computers'> => ({
   namespace,
   served: serve,
+  computers,
 });
 
 /** The text ends with a line break of its own. */
@@ -52,6 +60,7 @@ function rbacCommand(cli: Cli, { kube }: Local): Command {
     .description('print the service account of the server and its rights')
     .option(...SERVER_NAMESPACE)
     .option(...SERVED, list('--serve'))
+    .option(...COMPUTERS)
     .action(async (options: PlaceOptions) => printFile(cli, await kube.rbac(placeOf(options))));
   return withExamples(command, [
     ['muster kube rbac | kubectl apply -f -', 'a ClusterRole: AgentPools of all namespaces'],
@@ -72,6 +81,7 @@ function installCommand(cli: Cli, { kube }: Local): Command {
     .description('print all manifests that run Muster in a cluster; applies nothing itself')
     .option(...SERVER_NAMESPACE)
     .option(...SERVED, list('--serve'))
+    .option(...COMPUTERS)
     .option('--image <name>', 'image of the server (default: muster/server with the version)', named('--image'))
     .option('--replicas <number>', 'number of servers; more than 1 needs PostgreSQL', whole('--replicas', 1, 100))
     .option(

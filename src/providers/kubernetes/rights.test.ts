@@ -1,18 +1,20 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { noWorkers } from '#core/pool-counts.ts';
 import type { Context, Launch } from '#core/provider.ts';
 import type { DocumentReport } from '#core/source.ts';
 import { going } from '#core/testing/going.ts';
 import { openAgentPools } from './agent-pool/source.ts';
 import { BackendConfig, SourceConfig } from './config.ts';
+import { openDeployments } from './deployments/backend.ts';
+import { DeploymentConfig } from './deployments/config.ts';
 import { readCall } from './fake/wire/read-call.ts';
-import { rbacFile } from './install/files.ts';
+import { chartRights, rbacFile } from './install/files.ts';
 import type { Manifest } from './install/manifest.ts';
 import { openPods } from './pods/backend.ts';
-import { RIGHTS, renderRights, rightName } from './rights.ts';
+import { DEPLOYMENT_RIGHTS, RIGHTS, type Right, renderRights, rightName, rulesOf } from './rights.ts';
 import { AGENT_POD, CLUSTER, installCrd, type KubeScene, openKubeScene } from './testing.ts';
 
 const ACCOUNT = 'system:serviceaccount:velda:velda-apiserver';
@@ -20,8 +22,8 @@ const POOLS = '/apis/velda.io/v1/namespaces/default/agentpools';
 const NOTHING = new Map<string, string>();
 const CONFIG_MAP_VOLUME = { name: 'velda-config', configMap: { name: 'velda-config' } };
 
-async function applyRights(scene: KubeScene, served: readonly string[]): Promise<void> {
-  const objects = parseAllDocuments(rbacFile({ served })).map((document) => document.toJS() as Manifest);
+async function applyRights(scene: KubeScene, served: readonly string[], computers = false): Promise<void> {
+  const objects = parseAllDocuments(rbacFile({ served, computers })).map((document) => document.toJS() as Manifest);
   for (const object of objects) {
     const { kind, metadata } = object;
     if (!kind.includes('Role')) continue;
@@ -107,6 +109,78 @@ async function liveAsBackend(scene: KubeScene, context: Context, scope: string):
   await backend.close?.();
 }
 
+/** Machines of computers: one half made, finished, troubled and removed, and one that is refused half way. */
+async function liveAsDeployments(scene: KubeScene, context: Context): Promise<void> {
+  const { clock, fake, during } = scene;
+  const template = { ...AGENT_POD, spec: { ...AGENT_POD.spec, volumes: [CONFIG_MAP_VOLUME] } };
+  const backend = await openDeployments(DeploymentConfig.parse({ template, namespace: 'default' }), context);
+  const launch = (name: string): Launch => ({
+    id: `l-${name}`,
+    mark: { cluster: CLUSTER, use: 'computer', owner: 'c-1', shape: 's-1' },
+    names: [name],
+    boot: { agentConfig: 'pool: dev\n', token: 'once', port: 8_000 },
+    askedAt: 0,
+  });
+  fake.failureRules.add({ action: 'create deployments', what: { kind: 'lost reply' } });
+  await during(backend.create(launch('dev-1'), going()));
+  const invalid = {
+    kind: 'error',
+    status: 422,
+    code: 'Invalid',
+    message: 'provided port is already allocated',
+  } as const;
+  fake.failureRules.add({ action: 'create services', what: invalid });
+  await during(backend.create(launch('dev-2'), going()));
+  await during(backend.list(going()));
+  await clock.advance(60_000);
+  const machines = await during(backend.list(going()));
+  expect(machines.map(({ name, trouble }) => [name, trouble?.message])).toEqual([
+    ['dev-1', expect.stringContaining('velda-config')],
+  ]);
+  await during(backend.delete(machines, going()));
+  await clock.advance(60_000);
+  expect(await during(backend.list(going()))).toEqual([]);
+  await backend.close?.();
+}
+
+const grantedBy = (rights: readonly Right[]): string[] =>
+  rights.flatMap((right) => right.verbs.map((verb) => `${verb} ${rightName(right)}`)).toSorted();
+
+describe('the rights for computers', () => {
+  // No call of ours, but asked of whoever makes an owner wait.
+  const AT_ADMISSION = 'update deployments.apps/finalizers';
+
+  it.each([
+    ['on an API server as it comes', false],
+    ['where owner references need a right', true],
+  ])('are exactly those that its code uses, %s', async (_title, enforcesOwnerReferences) => {
+    const scene = openKubeScene({ behaviour: { enforcesOwnerReferences } });
+    await applyRights(scene, ['default'], true);
+    const { context, made, refused } = openServer(scene);
+
+    await liveAsDeployments(scene, context);
+
+    expect(refused).toEqual([]);
+    expect([...made, AT_ADMISSION].toSorted()).toEqual(grantedBy(DEPLOYMENT_RIGHTS));
+  });
+
+  it('are missing unless they were asked for, and the fault names the rule', async () => {
+    const scene = openKubeScene();
+    await applyRights(scene, ['default']);
+    const { context } = openServer(scene);
+    const backend = await openDeployments(DeploymentConfig.parse({ image: 'a', namespace: 'default' }), context);
+
+    const listing = scene.during(backend.list(going()));
+
+    await expect(listing).rejects.toMatchObject({
+      kind: 'denied',
+      remedy: expect.stringContaining('apiGroups: ["apps"], resources: ["deployments"]'),
+    });
+    expect(rbacFile()).not.toContain('secrets');
+    expect(parse(chartRights()).server).toEqual(rulesOf(RIGHTS));
+  });
+});
+
 describe.each([
   ['all namespaces, by a ClusterRole', undefined, 'cluster'],
   ['one namespace, by a Role', 'default', 'namespace'],
@@ -120,9 +194,8 @@ describe.each([
     await liveAsSource(scene, context, namespace);
     await liveAsBackend(scene, context, scope);
 
-    const granted = RIGHTS.flatMap((right) => right.verbs.map((verb) => `${verb} ${rightName(right)}`));
     expect(refused).toEqual([]);
-    expect([...made].toSorted()).toEqual(granted.toSorted());
+    expect([...made].toSorted()).toEqual(grantedBy(RIGHTS));
     expect(scene.fake.objects('agentpools.velda.io')[0]?.metadata.finalizers ?? []).toEqual([]);
   });
 });
@@ -136,4 +209,10 @@ describe('the table of rights in the documents', () => {
       expect(readFileSync(join(root, path), 'utf8')).toContain(renderRights(RIGHTS));
     },
   );
+
+  it('of the README has those for computers too', () => {
+    expect(readFileSync(join(root, 'src/providers/kubernetes/README.md'), 'utf8')).toContain(
+      renderRights(DEPLOYMENT_RIGHTS),
+    );
+  });
 });

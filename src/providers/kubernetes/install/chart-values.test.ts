@@ -109,6 +109,22 @@ describe('the values of the chart', () => {
   });
 });
 
+describe('the rights of the chart', () => {
+  const resourcesOf = (values: Readonly<Record<string, unknown>>): string[] =>
+    renderChart({ 'uninstall.release': false, ...values })
+      .filter(({ kind }) => kind === 'Role' || kind === 'ClusterRole')
+      .flatMap(({ rules }) => (rules as { resources: string[] }[]).flatMap(({ resources }) => resources));
+
+  it.each([
+    ['all namespaces', []],
+    ['one namespace', ['ml']],
+  ])('hold Deployments, Services and Secrets of %s only where computers are asked for', (_, serve) => {
+    const more = ['deployments', 'deployments/finalizers', 'services', 'secrets'];
+    expect(resourcesOf({ serve }).filter((one) => more.includes(one))).toEqual([]);
+    expect(resourcesOf({ serve, computers: true })).toEqual(expect.arrayContaining(more));
+  });
+});
+
 describe('helm test', () => {
   it('runs a pod without rights that reaches the server by its Service', () => {
     const objects = renderChart({ name: 'apiserver' });

@@ -6,6 +6,8 @@ export interface InstallChoices {
   readonly namespace: string;
   /** The namespaces whose AgentPools are served; none: all of the cluster. */
   readonly served: readonly string[];
+  /** Whether it may make the Deployments, Services and Secrets of computers there. */
+  readonly computers: boolean;
   readonly image: string;
   /** The Secret whose key `url` is a PostgreSQL address; absent: SQLite on a volume. */
   readonly postgresSecret?: string | undefined;
@@ -21,6 +23,7 @@ export const SERVER_NAME = 'velda-apiserver';
 export const DEFAULT_CHOICES: InstallChoices = {
   namespace: 'velda',
   served: [],
+  computers: false,
   image: 'muster/server:0.1.0',
   replicas: 1,
   storage: '10Gi',

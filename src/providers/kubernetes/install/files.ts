@@ -1,7 +1,7 @@
 // The plain manifests: what `muster kube` prints, and what stands in deploy/kubernetes.
 import { stringify } from 'yaml';
 import { AGENT_POOL_CRD, AGENT_POOL_CRD_WITH_RULES } from '../agent-pool/crd.ts';
-import { RIGHTS, rulesOf } from '../rights.ts';
+import { DEPLOYMENT_RIGHTS, RIGHTS, rulesOf } from '../rights.ts';
 import { checkChoices, type GivenChoices, type InstallChoices } from './choices.ts';
 import { type Manifest, renderManifests } from './manifest.ts';
 import { roles, serviceAccount } from './rbac.ts';
@@ -22,8 +22,10 @@ const rbacOf = (choices: InstallChoices): Manifest[] => [serviceAccount(choices)
 /** The rules of RBAC for the templates of the Helm chart. */
 export function chartRights(): string {
   const release = { pools: rulesOf(RELEASE_RIGHTS.pools), server: rulesOf(RELEASE_RIGHTS.server) };
-  const comment = '# What the server may do, and what the Job before an uninstallation may do. Made by "npm run gen".';
-  return `${comment}\n${stringify({ server: rulesOf(RIGHTS), release }, { aliasDuplicateObjects: false })}`;
+  const comment =
+    '# What the server may do, what it may do for computers, and what the Job before an uninstallation may do. Made by "npm run gen".';
+  const rights = { server: rulesOf(RIGHTS), computers: rulesOf(DEPLOYMENT_RIGHTS), release };
+  return `${comment}\n${stringify(rights, { aliasDuplicateObjects: false })}`;
 }
 
 /** The definition of AgentPools. */

@@ -1,5 +1,5 @@
 // The account of the server, and exactly the rights that its code uses.
-import { RIGHTS, rulesOf } from '../rights.ts';
+import { DEPLOYMENT_RIGHTS, RIGHTS, rulesOf } from '../rights.ts';
 import { type InstallChoices, SERVER_NAME } from './choices.ts';
 import { LABELS, type Manifest } from './manifest.ts';
 
@@ -18,13 +18,18 @@ export function serviceAccount({ namespace }: Pick<InstallChoices, 'namespace'>)
 const clusterRoleName = (namespace: string): string => `${namespace}:${SERVER_NAME}`;
 
 /** A Role and its binding in each namespace that is served; for all namespaces, a ClusterRole and its binding. */
-export function roles({ namespace, served }: Pick<InstallChoices, 'namespace' | 'served'>): Manifest[] {
+export function roles({
+  namespace,
+  served,
+  computers,
+}: Pick<InstallChoices, 'namespace' | 'served' | 'computers'>): Manifest[] {
+  const rules = rulesOf(computers ? [...RIGHTS, ...DEPLOYMENT_RIGHTS] : RIGHTS);
   const subjects = [{ kind: 'ServiceAccount', name: SERVER_NAME, namespace }];
   const pair = (kind: 'Role' | 'ClusterRole', name: string, at?: string): Manifest[] => {
     const metadata = { name, ...(at !== undefined && { namespace: at }), labels: LABELS };
     const roleRef = { apiGroup: RBAC_GROUP, kind, name };
     return [
-      { apiVersion: RBAC_VERSION, kind, metadata, rules: rulesOf(RIGHTS) },
+      { apiVersion: RBAC_VERSION, kind, metadata, rules },
       { apiVersion: RBAC_VERSION, kind: `${kind}Binding`, metadata, roleRef, subjects },
     ];
   };
