@@ -1,4 +1,5 @@
 import { ATTACH_ROLE, attachTo } from './attachment.ts';
+import { checkSessionUse } from './computer-use.ts';
 import type { ApiDeps } from './deps.ts';
 import { openTurns } from './encoded-output.ts';
 import { type SocketEndpoint, wholeNumberIn } from './websockets.ts';
@@ -11,6 +12,7 @@ export function attachEndpoint(deps: ApiDeps, stopping: AbortSignal): SocketEndp
     role: ATTACH_ROLE,
     async open({ caller, parts: [reference = ''], query }) {
       const session = await deps.sessions.refer(reference, caller);
+      await checkSessionUse(deps, session, caller);
       const afterSeq = wholeNumberIn(query, 'after_seq');
       const attempt = wholeNumberIn(query, 'attempt') || undefined;
       return (socket) => attachTo(socket, { caller, session, afterSeq, attempt }, { deps, stopping, turn });

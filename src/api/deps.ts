@@ -51,7 +51,16 @@ export interface ApiDeps {
   >;
   readonly sessions: Pick<
     Sessions,
-    'submit' | 'kill' | 'refer' | 'ended' | 'output' | 'input' | 'inputWaitingBytes' | 'resize' | 'tunnel'
+    | 'submit'
+    | 'kill'
+    | 'refer'
+    | 'ended'
+    | 'output'
+    | 'input'
+    | 'inputWaitingBytes'
+    | 'resize'
+    | 'tunnel'
+    | 'machineTunnel'
   >;
   readonly files: Pick<Files, 'missing' | 'put' | 'usage'>;
   /** Nouns that bring their own behaviour. */

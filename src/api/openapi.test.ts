@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { systemClock } from '#core/clock.ts';
+import type { Computers, ShownComputer } from '#core/computer.ts';
 import type { HostStatus, Runtime, Runtimes } from '#core/runtime.ts';
 import { type OpenApi, openApi } from './openapi.ts';
 import { route } from './route.ts';
@@ -39,6 +40,29 @@ const aHost: HostStatus = {
   isDrained: false,
   runtimes: ['r'],
 };
+
+const aFailure = { kind: 'quota', message: 'm', remedy: 'r', at: 1 } as const;
+const aComputer: ShownComputer = {
+  computer: {
+    ...{ id: 'c1', name: 'dev', platform: 'aws', offer: { id: 'o', kind: 'process', config: {} }, port: 8_000 },
+    ...{ timeoutMs: 1_000, maxRetries: 3, createdAt: 1, by: 'x', token: 't', endsAt: 2, runningAt: 1, refusals: 1 },
+    ...{ refused: { ...aFailure, retryAt: 2 }, failure: aFailure },
+  },
+  ...{ status: 'error', isAgentHere: false, endpoints: [{ host: 'h', port: 1 }], awaySince: 1, why: 'w' },
+  machine: { id: 'm', computer: 'c1', machine: 'm', askedAt: 1, createdAt: 1, joinedAt: 1 },
+  listed: {
+    ...{ name: 'm', mark: undefined, createdAt: 1, state: 'running' },
+    trouble: { kind: 'quota', message: 't', final: false },
+  },
+};
+const someComputers = {
+  find: () => aComputer,
+  list: () => [aComputer],
+  offered: () => ({
+    platforms: [{ name: 'aws', about: 'a', needsAdmin: false, options: [{ name: 'n', about: 'a', default: 'd' }] }],
+    templates: [{ name: 't', platform: 'aws' }],
+  }),
+} as unknown as Computers;
 
 describe('OpenAPI', () => {
   it('describes every route, and every reference leads somewhere', async () => {
@@ -101,7 +125,7 @@ describe('OpenAPI', () => {
         row('freezes', { id: 'fleet', at: 1, why: 'w', by: 'x', automatic: true }),
         row('runtimes', aRuntime),
       ],
-      over: { features: { runtimes: { hosts: () => [aHost] } as unknown as Runtimes } },
+      over: { features: { runtimes: { hosts: () => [aHost] } as unknown as Runtimes, computers: someComputers } },
     });
     const names: Record<string, string> = {
       ':pool': 'gpu',
@@ -109,6 +133,7 @@ describe('OpenAPI', () => {
       ':session': 's',
       ':source': 'f',
       ':runtime': 'r',
+      ':computer': 'dev',
     };
     const told = api.routes.filter((route) => route.method === 'GET' && !route.media && route.path !== '/openapi.json');
 

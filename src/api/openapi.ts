@@ -112,6 +112,8 @@ function operationOf(route: Route, write: Write): Operation {
 
 interface SocketOperation {
   readonly id: string;
+  /** In its path; a session where absent. */
+  readonly of?: 'session' | 'computer';
   readonly summary: string;
   readonly description: string;
   readonly parameters: readonly Json[];
@@ -120,13 +122,14 @@ interface SocketOperation {
 }
 
 /** An endpoint that is no route: it changes the protocol. */
-function socketOperation({ id, summary, description, parameters, sent, received }: SocketOperation): Operation {
+function socketOperation({ id, of = 'session', ...more }: SocketOperation): Operation {
+  const { summary, description, parameters, sent, received } = more;
   return {
     operationId: id,
     summary,
     description: `Needs the role operator. ${description}`,
-    tags: ['sessions'],
-    parameters: [{ name: 'session', in: 'path', required: true, schema: { type: 'string' } }, ...parameters],
+    tags: [`${of}s`],
+    parameters: [{ name: of, in: 'path', required: true, schema: { type: 'string' } }, ...parameters],
     responses: { '101': { description: 'Switching to WebSocket.', 'x-messages': { sent, received } } },
     security: [{ token: [] }, { browser: [] }],
   };
@@ -139,6 +142,29 @@ const inQuery = (name: string, schema: Json, more: Json = {}): Json => ({
   ...more,
   schema,
 });
+
+const PORT = { name: 'port', in: 'path', required: true, schema: { type: 'integer', minimum: 1, maximum: 65_535 } };
+const pathOf = (description: string): Json => inQuery('path', { type: 'string' }, { required: true, description });
+
+/** As those of sessions: they reach the machine itself. */
+function computerSocketPaths(bytes: Pick<SocketOperation, 'sent' | 'received'>) {
+  const description = 'For its creator and admins.';
+  const parameters = [pathOf('There; a relative one is below the home folder.')];
+  const shared = { ...bytes, of: 'computer', description, parameters } as const;
+  const summaries = {
+    read: 'A WebSocket that sends a file or folder of a computer, as `readFiles` does.',
+    write: 'A WebSocket that unpacks files on a computer, as `writeFiles` does.',
+    port: 'A WebSocket to any port of 127.0.0.1 on a computer but that of its agent, as `forwardPort` does.',
+  };
+  const at = '/api/v1/computers/{computer}';
+  return {
+    [`${at}/ports/{port}`]: {
+      get: socketOperation({ ...shared, id: 'forwardComputerPort', summary: summaries.port, parameters: [PORT] }),
+    },
+    [`${at}/read`]: { get: socketOperation({ ...shared, id: 'readComputerFiles', summary: summaries.read }) },
+    [`${at}/write`]: { get: socketOperation({ ...shared, id: 'writeComputerFiles', summary: summaries.write }) },
+  };
+}
 
 function socketPaths(write: Write): Record<string, Record<string, Operation>> {
   const number = { type: 'integer', minimum: 0 };
@@ -154,12 +180,9 @@ function socketPaths(write: Write): Record<string, Record<string, Operation>> {
     received: write(AttachOut, 'output'),
   });
   const bytes = { sent: write(TunnelIn, 'input'), received: write(TunnelOut, 'output') };
-  const path = inQuery(
-    'path',
-    { type: 'string' },
-    { required: true, description: 'On the worker; a relative one is below the directory of the session.' },
-  );
+  const path = pathOf('On the worker; a relative one is below the directory of the session.');
   return {
+    ...computerSocketPaths(bytes),
     '/api/v1/sessions/{session}/attach': { get: attach },
     '/api/v1/sessions/{session}/ports/{port}': {
       get: socketOperation({
@@ -167,9 +190,7 @@ function socketPaths(write: Write): Record<string, Record<string, Operation>> {
         id: 'forwardPort',
         summary: 'A WebSocket to a port of 127.0.0.1 on the worker, on which a process of the session listens.',
         description: 'Binary messages are the bytes of one TCP connection. A text message ends one direction.',
-        parameters: [
-          { name: 'port', in: 'path', required: true, schema: { type: 'integer', minimum: 1, maximum: 65_535 } },
-        ],
+        parameters: [PORT],
       }),
     },
     '/api/v1/sessions/{session}/read': {

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { z } from 'zod';
 import { duration } from '#core/schema.ts';
 import { withBeat } from './beat.ts';
+import { checkSessionUse } from './computer-use.ts';
 import type { ApiDeps } from './deps.ts';
 import { encodeOutput, openTurns } from './encoded-output.ts';
 import type { Noun } from './noun.ts';
@@ -81,6 +82,7 @@ function outputRoutes(deps: ApiDeps): Route[] {
       isStream: true,
       async handle({ params, query, signal, turn, header, caller }) {
         const session = await deps.sessions.refer(params.session, caller);
+        await checkSessionUse(deps, session, caller);
         header('content-type', query.raw ? OCTETS : NDJSON);
         // One piece ahead is enough: a slow reader must not fill the memory.
         const pieces = outputPieces(shared, session.id, query, signal);

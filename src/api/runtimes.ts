@@ -7,7 +7,8 @@ import type { ApiDeps } from './deps.ts';
 import { gaugeSet } from './gauges.ts';
 import type { ChangeTable, Gauges, GaugeWorld, Noun } from './noun.ts';
 import { selectPage } from './page.ts';
-import { type Call, type Raw, type Route, route } from './route.ts';
+import { progressLines } from './progress.ts';
+import { type Raw, type Route, route } from './route.ts';
 import { shownHost, shownRender, shownRuntime } from './shown/runtime.ts';
 import * as wire from './wire/runtime.ts';
 import { listOf, Name, paging, spanIn } from './wire/shared.ts';
@@ -23,7 +24,7 @@ function runtimesOf({ features }: ApiDeps): Runtimes {
 }
 
 /** What a change asked for is not done yet. */
-const isUnderWay = ({ phase }: RuntimeRow): boolean =>
+const isUnderWay = ({ phase }: Pick<RuntimeRow, 'phase'>): boolean =>
   ['pending', 'provisioning', 'updating', 'releasing'].includes(phase);
 
 function findRuntime({ store }: ApiDeps, id: string): RuntimeRow {
@@ -33,38 +34,6 @@ function findRuntime({ store }: ApiDeps, id: string): RuntimeRow {
     at: 'path.runtime',
     remedy: 'List runtimes with `muster runtime ls`.',
   });
-}
-
-/** The runtime at each change, from now until it is settled or gone, or the time is up. */
-async function* progress(
-  { store, clock }: ApiDeps,
-  id: string,
-  waitMs: number,
-  { signal, turn }: Pick<Call<unknown, unknown, unknown>, 'signal' | 'turn'>,
-): AsyncIterable<Buffer> {
-  let changed = Promise.withResolvers<void>();
-  const poke = (): void => changed.resolve();
-  const stops = [
-    store.onChange('runtimes', (_after, _before, changedId) => changedId === id && poke()),
-    clock.alarm(waitMs, poke),
-  ];
-  signal.addEventListener('abort', poke, { once: true });
-  const endsAt = clock.monotonic() + waitMs;
-  try {
-    for (;;) {
-      const row = store.view.runtimes.get(id);
-      await store.durable();
-      if (!row) return;
-      yield Buffer.from(`${JSON.stringify(shownRuntime(row))}\n`);
-      if (!isUnderWay(row) || signal.aborted || clock.monotonic() >= endsAt) return;
-      await changed.promise;
-      await turn();
-      changed = Promise.withResolvers();
-    }
-  } finally {
-    for (const stop of stops) stop();
-    signal.removeEventListener('abort', poke);
-  }
 }
 
 function reading(deps: ApiDeps): Route[] {
@@ -107,7 +76,15 @@ function reading(deps: ApiDeps): Route[] {
       handle({ params: { runtime }, query, signal, turn, header }) {
         findRuntime(deps, runtime);
         header('content-type', NDJSON);
-        const lines = progress(deps, runtime, query.timeout, { signal, turn });
+        const row = (): wire.Runtime | undefined => {
+          const now = store.view.runtimes.get(runtime);
+          return now && shownRuntime(now);
+        };
+        const follow = (poke: () => void) => [
+          store.onChange('runtimes', (_after, _before, id) => id === runtime && poke()),
+        ];
+        const wish = { row, isSettled: (now: wire.Runtime) => !isUnderWay(now), follow, waitMs: query.timeout };
+        const lines = progressLines(deps, wish, { signal, turn });
         return Readable.from(withBeat(lines, { clock: deps.clock, turn }), { objectMode: true, highWaterMark: 1 });
       },
     }),

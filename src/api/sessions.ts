@@ -4,13 +4,14 @@ import { z } from 'zod';
 import { SESSION_ENDS, SESSION_PHASES, type Session as SessionRow, sessionPhase } from '#core/session.ts';
 import type { Caller } from '../access/access.ts';
 import type { SessionRequest } from '../sessions/sessions.ts';
+import { checkSessionUse } from './computer-use.ts';
 import type { ApiDeps } from './deps.ts';
 import { gaugeSet } from './gauges.ts';
 import { type ChangeTable, type Gauges, type GaugeWorld, type Noun, stopAll } from './noun.ts';
 import { selectPage } from './page.ts';
 import { findPool } from './pools.ts';
 import { httpFault } from './problem.ts';
-import { type Route, route } from './route.ts';
+import { type Call, type Route, route } from './route.ts';
 import { shownSession, specOf } from './shown/session.ts';
 import { countSessions } from './shown/session-counts.ts';
 import * as wire from './wire/session.ts';
@@ -31,6 +32,7 @@ function idempotencyKey(header: string | string[] | undefined): string | undefin
 }
 
 type SentSession = z.output<typeof wire.SessionIn>;
+type SentThere = z.output<typeof wire.ComputerSessionIn>;
 
 const canEnter = (folder: string): Promise<boolean> =>
   access(folder, constants.X_OK).then(
@@ -46,11 +48,10 @@ async function enterableFolders({ server }: ApiDeps, sent: readonly SentSession[
   return folders;
 }
 
-function requestOf(sent: SentSession, { token }: Caller): SessionRequest {
-  const { pool, name, index, count, files } = sent;
+function requestOf(sent: SentSession | SentThere, { token }: Caller): SessionRequest {
+  const { name, index, count, files } = sent;
   const part = index === undefined || count === undefined ? undefined : { index, count };
   return {
-    ...(pool !== undefined && { pool }),
     spec: specOf(sent),
     ...(name !== undefined && { name }),
     ...(part && { part }),
@@ -58,23 +59,25 @@ function requestOf(sent: SentSession, { token }: Caller): SessionRequest {
   };
 }
 
+/** What routes that start sessions take. */
+export const SESSION_BODY = { bodyLimit: BODY_LIMIT, mostValues: MOST_VALUES };
+export const SESSION_HEADERS = [
+  {
+    name: 'Idempotency-Key',
+    description: 'The server carries out a request with the same key once.',
+    schema: { maxLength: 255 },
+  },
+];
+
 function submitting(deps: ApiDeps): Route {
-  const { store, sessions } = deps;
   return route({
     method: 'POST',
     path: '/sessions',
     role: 'operator',
     summary: 'Starts one session, or a list of sessions: all or none. `Idempotency-Key` makes a retry safe.',
     body: wire.SessionsIn,
-    bodyLimit: BODY_LIMIT,
-    mostValues: MOST_VALUES,
-    headers: [
-      {
-        name: 'Idempotency-Key',
-        description: 'The server carries out a request with the same key once.',
-        schema: { maxLength: 255 },
-      },
-    ],
+    ...SESSION_BODY,
+    headers: SESSION_HEADERS,
     reply: z.union([wire.Session, wire.SessionList]),
     status: 201,
     // Under load something is always being committed: each answer would wait for a second commit.
@@ -84,17 +87,43 @@ function submitting(deps: ApiDeps): Route {
       const folders = wanted.some((one) => one.caller) ? await enterableFolders(deps, wanted) : new Set<string>();
       const requests = wanted.map((one) => ({
         ...requestOf(one, caller),
+        ...(one.pool !== undefined && { pool: one.pool }),
         ...(one.caller && folders.has(one.caller.folder) && { callerFolder: one.caller.folder }),
       }));
-      const key = idempotencyKey(headers['idempotency-key']);
-      const accepted = await sessions.submit(requests, caller, key);
-      const items = accepted.map((session) => shownSession(session, store));
-      const [only] = items;
-      if (Array.isArray(body) || !only) return { items };
-      header('location', `/api/v1/sessions/${only.id}`);
-      return only;
+      return submitted(deps, requests, { isList: Array.isArray(body), headers, caller, header });
     },
   });
+}
+
+interface Submission extends Pick<Call<unknown, unknown, unknown>, 'headers' | 'caller' | 'header'> {
+  /** A list is answered by a list, also one of a single session. */
+  readonly isList: boolean;
+}
+
+async function submitted(
+  { sessions, store }: ApiDeps,
+  requests: readonly SessionRequest[],
+  { isList, headers, caller, header }: Submission,
+): Promise<wire.Session | wire.SessionList> {
+  const key = idempotencyKey(headers['idempotency-key']);
+  const accepted = await sessions.submit(requests, caller, key);
+  const items = accepted.map((session) => shownSession(session, store));
+  const [only] = items;
+  if (isList || !only) return { items };
+  header('location', `/api/v1/sessions/${only.id}`);
+  return only;
+}
+
+/** Starts sessions on a computer that this caller may use. */
+export function submitThere(
+  deps: ApiDeps,
+  computer: string,
+  { body, ...call }: { readonly body: SentThere | readonly SentThere[] } & Omit<Submission, 'isList'>,
+): Promise<wire.Session | wire.SessionList> {
+  const isList = Array.isArray(body);
+  const wanted: readonly SentThere[] = isList ? body : [body as SentThere];
+  const requests = wanted.map((one) => ({ ...requestOf(one, call.caller), computer }));
+  return submitted(deps, requests, { ...call, isList });
 }
 
 /** What a list may be narrowed to: a phase, or how a session ended, as the list shows it. */
@@ -102,18 +131,26 @@ const SHOWN_PHASES = [...SESSION_PHASES, ...SESSION_ENDS] as const;
 
 type Query = {
   pool?: string | undefined;
+  computer?: string | undefined;
   name?: string | undefined;
   phase?: (typeof SHOWN_PHASES)[number] | undefined;
   after?: string | undefined;
   limit: number;
 };
 
+/** The id of the computer of that name, also of the one that ended last. */
+async function computerNamed({ view, history }: ApiDeps['store'], name: string): Promise<string> {
+  for (const { id } of view.computers.by('name', name)) return id;
+  const [ended] = await history.endedComputers({ name }, { limit: 1, order: 'newest first' });
+  return ended?.computer ?? name;
+}
+
 /** Live ones from memory and ended ones from history, newest first; ids tell the time of acceptance. */
 async function listed({ store }: ApiDeps, query: Query) {
-  const { pool: poolName, name, phase, after } = query;
+  const { pool: poolName, computer, name, phase, after } = query;
   const limit = query.limit + 1;
   const [pool] = poolName === undefined ? [] : store.view.pools.by('name', poolName);
-  const poolId = pool?.id ?? poolName;
+  const poolId = computer === undefined ? (pool?.id ?? poolName) : await computerNamed(store, computer);
   const isConnected = ({ worker }: SessionRow): boolean =>
     worker !== undefined && store.view.agents.get(worker) !== undefined;
   const isWanted = (session: SessionRow): boolean =>
@@ -151,6 +188,7 @@ function listing(deps: ApiDeps): Route {
     query: z.strictObject({
       ...paging,
       pool: Name.optional(),
+      computer: Name.optional().meta({ description: 'In place of a pool.' }),
       name: Name.optional(),
       phase: z
         .enum(SHOWN_PHASES)
@@ -218,8 +256,9 @@ function watching(deps: ApiDeps): Route[] {
       reply: wire.Session,
       status: 202,
       async handle({ params, body, caller }) {
-        const { id } = await sessions.refer(params.session, caller);
-        return shownSession(await sessions.kill(id, body.force, caller), store);
+        const session = await sessions.refer(params.session, caller);
+        await checkSessionUse(deps, session, caller);
+        return shownSession(await sessions.kill(session.id, body.force, caller), store);
       },
     }),
   ];

@@ -1,5 +1,6 @@
 import { Fault } from '#core/fault.ts';
-import type { TunnelEnd } from '#core/tunnel.ts';
+import type { Tunnel, TunnelEnd } from '#core/tunnel.ts';
+import { checkSessionUse, machineOf, usableComputer } from './computer-use.ts';
 import type { ApiDeps } from './deps.ts';
 import { connectTunnel, TUNNEL_ROLE } from './tunnel-socket.ts';
 import type { SocketEndpoint, SocketRequest } from './websockets.ts';
@@ -22,26 +23,37 @@ function pathIn({ query }: SocketRequest): string {
   throw new Fault('invalid', 'The path is missing or not valid.', { at: 'query.path' });
 }
 
-/** A port of a session, and its files in both directions. */
+type Opens = (request: SocketRequest, to: TunnelEnd) => Promise<Tunnel>;
+
+/** A port of a session or a computer, and its files in both directions. */
 export function tunnelEndpoints(deps: ApiDeps, stopping: AbortSignal): readonly SocketEndpoint[] {
-  const endpoint = (path: RegExp, endOf: (request: SocketRequest) => TunnelEnd): SocketEndpoint => ({
-    path,
+  const ofSession: Opens = async ({ caller, parts: [written = ''], signal }, to) => {
+    const session = await deps.sessions.refer(written, caller);
+    await checkSessionUse(deps, session, caller);
+    // The worker may act at once, so what was decided before is durable first.
+    await deps.store.durable();
+    return deps.sessions.tunnel(session, to, signal);
+  };
+  const ofComputer: Opens = async ({ caller, parts: [name = ''], signal }, to) => {
+    const machine = machineOf(usableComputer(deps, name, caller), deps.clock.now());
+    await deps.store.durable();
+    return deps.sessions.machineTunnel(machine, to, signal);
+  };
+
+  const endpoint = (noun: string, rest: string, endOf: (request: SocketRequest) => TunnelEnd): SocketEndpoint => ({
+    path: new RegExp(`^/api/v1/${noun}/([^/]+)/${rest}$`),
     role: TUNNEL_ROLE,
     async open(request) {
       const { caller, signal } = request;
-      const to = endOf(request);
-      const session = await deps.sessions.refer(request.parts[0] ?? '', caller);
-      // The worker may act at once, so what was decided before is durable first.
-      await deps.store.durable();
-      const tunnel = await deps.sessions.tunnel(session, to, signal);
+      const tunnel = await (noun === 'computers' ? ofComputer : ofSession)(request, endOf(request));
       signal.addEventListener('abort', tunnel.close, { once: true });
       if (signal.aborted) tunnel.close();
       return (socket) => connectTunnel(socket, tunnel, { deps, caller, stopping });
     },
   });
-  return [
-    endpoint(/^\/api\/v1\/sessions\/([^/]+)\/ports\/([^/]+)$/, portIn),
-    endpoint(/^\/api\/v1\/sessions\/([^/]+)\/read$/, (request) => ({ read: pathIn(request) })),
-    endpoint(/^\/api\/v1\/sessions\/([^/]+)\/write$/, (request) => ({ write: pathIn(request) })),
-  ];
+  return ['sessions', 'computers'].flatMap((noun) => [
+    endpoint(noun, 'ports/([^/]+)', portIn),
+    endpoint(noun, 'read', (request) => ({ read: pathIn(request) })),
+    endpoint(noun, 'write', (request) => ({ write: pathIn(request) })),
+  ]);
 }

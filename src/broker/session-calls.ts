@@ -30,6 +30,9 @@ const STATUSES: Readonly<Record<SessionPhase, ExecutionStatus_Status>> = {
   ended: ExecutionStatus_Status.TERMINATED,
 };
 
+/** Velda knows no computers: what runs there is for their creators and admins, and is not there for these calls. */
+export const isOfPool = ({ use }: Session): boolean => use === undefined;
+
 /** The calls of Velda's command line about sessions. */
 export function sessionCalls(deps: SessionCallDeps): Record<string, RpcMethod> {
   const { sessions, view, durable } = deps;
@@ -56,7 +59,7 @@ export function sessionCalls(deps: SessionCallDeps): Record<string, RpcMethod> {
       answer: ListSessionsResponseSchema,
       async run(request) {
         await durable();
-        return { sessions: isAskedFor(request) ? [...view.sessions.all()].map(shown) : [] };
+        return { sessions: isAskedFor(request) ? [...view.sessions.all()].filter(isOfPool).map(shown) : [] };
       },
     }),
     '/velda.BrokerService/KillSession': unary(deps, {
@@ -67,6 +70,9 @@ export function sessionCalls(deps: SessionCallDeps): Record<string, RpcMethod> {
         if (sessionId === '') {
           throw new Fault('invalid', 'session_id is missing.', { at: 'session_id', remedy: 'Name one session.' });
         }
+        const session = view.sessions.get(sessionId);
+        if (session && !isOfPool(session))
+          throw new Fault('missing', 'There is no such session.', { at: 'session_id' });
         await sessions.kill(sessionId, force, actor);
         return {};
       },

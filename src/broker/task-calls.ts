@@ -21,6 +21,7 @@ import type { Sessions } from '../sessions/sessions.ts';
 import type { CallerCheck } from './authorize.ts';
 import { type FollowedCall, following } from './following.ts';
 import type { RpcMethod } from './method.ts';
+import { isOfPool } from './session-calls.ts';
 import { unary } from './unary.ts';
 import { INSTANCE } from './velda-wire.ts';
 
@@ -69,7 +70,7 @@ export function taskCalls(deps: TaskCallDeps, stopping: AbortSignal): Record<str
 
   async function find(id: string): Promise<Session> {
     const session = await sessions.find(id);
-    if (session) return session;
+    if (session && isOfPool(session)) return session;
     const remedy = 'See `muster session ls`.';
     throw new Fault('missing', `There is no task ${tame(id, 100)}.`, { remedy });
   }

@@ -1,3 +1,4 @@
+import type { Computer } from '../api/wire/computer.ts';
 import type { Why } from '../api/wire/pool.ts';
 import type { Session } from '../api/wire/session.ts';
 import type { Client } from './client.ts';
@@ -27,10 +28,17 @@ function causeIn({ frozen, trouble, counts, starting, decisions }: Why): string 
   return decisions[0]?.why;
 }
 
+async function waitForComputer(client: Client, name: string): Promise<Wait> {
+  const { why } = await client.call<Computer>(`/computers/${encodeURIComponent(name)}`);
+  const what = `waiting for computer ${name}`;
+  return { what, why: why === undefined ? what : `${oneLine(why)} (${what})` };
+}
+
 /** Why a session does not run yet; undefined if it runs. */
-async function waitOf(client: Client, { id, pool }: Session): Promise<Wait | undefined> {
+async function waitOf(client: Client, { id, pool, computer }: Session): Promise<Wait | undefined> {
   const { phase, labels, why: unmatched } = await client.call<Session>(sessionPath(id));
   if (phase !== 'queued') return undefined;
+  if (pool === undefined) return waitForComputer(client, computer ?? '');
   const asked = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
   const what = oneLine(`waiting for a worker in pool ${pool}${asked.length > 0 ? ` with ${asked.join(', ')}` : ''}`);
   if (unmatched !== undefined) return { what, why: oneLine(unmatched) };

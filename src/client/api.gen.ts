@@ -17,6 +17,141 @@ export interface Schemas {
     file: string;
     bytes: number;
   };
+  Computer: {
+    name: string;
+    id: string;
+    platform: string;
+    status: "not_started" | "starting" | "running" | "stopping" | "stopped" | "error";
+    /** What it waits for, why it failed, or why it ended. */
+    why?: string;
+    /** Who created it; they and admins may use it. */
+    by: string;
+    created_at: string;
+    /** When it was first seen running. */
+    running_at?: string;
+    /** When it ends by itself; absent: never. */
+    ends_at?: string;
+    /** The port on which its agent answers `GET /health`. */
+    port?: number;
+    /** Where that port can be reached, as far as the platform says so. */
+    endpoints: ({
+      host: string;
+      port: number;
+    })[];
+    /** The name of its machine on the platform. */
+    machine?: string;
+    /** Whether its agent is connected. */
+    agent: boolean;
+    /** Since when its agent is away, once it was here. */
+    away_since?: string;
+    failure?: {
+      kind: string;
+      message: string;
+      remedy?: string;
+      at: string;
+    };
+    /** It is no more: when it ended, who ended it, and why. */
+    end?: {
+      at: string;
+      by: string;
+      why: string;
+    };
+  };
+  ComputerIn: {
+    /** Small letters, digits and hyphens, beginning with a letter. */
+    name: string;
+    /** One of `/computer-offers`; in its place `template` or `backend`. */
+    platform?: string;
+    /** A template of the server's file. */
+    template?: string;
+    /** A backend as a pool names it: `{"docker": {"image": "…"}}`. Only admins may give one. */
+    backend?: { [key: string]: unknown };
+    /** Options of the platform: see `/computer-offers`. */
+    options?: { [key: string]: string | number | boolean | string[] };
+    /** How long it lasts; `off`: until it is removed, where the server allows that. */
+    ttl?: "off" | string | number;
+  };
+  ComputerOffers: {
+    platforms: ({
+      name: string;
+      about: string;
+      needs_admin: boolean;
+      options: ({
+        name: string;
+        about: string;
+        default?: string;
+      })[];
+    })[];
+    templates: ({
+      name: string;
+      platform: string;
+    })[];
+  };
+  ComputerSessionIn: {
+    /** Stands for the id. Unended sessions share a name only if they have the same `count` and different `index`. */
+    name?: string;
+    /** The number of this session among those that are started together; the command sees it as `MUSTER_INDEX`. */
+    index?: number;
+    /** How many sessions are started together; the command sees it as `MUSTER_COUNT`. */
+    count?: number;
+    /** Program and arguments, run without a shell. */
+    command: string[];
+    env?: { [key: string]: string };
+    /** Working directory: an absolute path of the worker, or with `files` one inside their folder. */
+    cwd?: string;
+    /** Files that were uploaded with the same token: the folder that each attempt starts in. */
+    files?: {
+      /** SHA-256 of the manifest, which is uploaded as a file: one JSON object a line, in the order of `path`. A folder is `{path, folder: true, mode}`, a file `{path, hash, bytes, mode}`, a link `{path, link}`. */
+      manifest: string;
+    };
+    terminal?: {
+      columns?: number;
+      rows?: number;
+      type?: string;
+    };
+    stdin?: boolean;
+    /** Lower goes first. */
+    priority?: number;
+    /** Runs only on agents that have all of these labels. */
+    labels?: { [key: string]: string };
+    timeout?: string | number;
+    /** Time between SIGTERM and SIGKILL. */
+    grace?: string | number;
+    /** How often the session starts again after its machine was lost. */
+    retries?: number;
+  };
+  ComputerWhy: {
+    computer: Schemas['Computer'];
+    /** What it waits for, or why it failed. */
+    waits?: string;
+    machine?: {
+      name: string;
+      asked_at: string;
+      created_at?: string;
+      /** When its agent first joined. */
+      joined_at?: string;
+      /** As the platform shows it; absent: it does not show it. */
+      state?: string;
+      trouble?: string;
+    };
+    /** Launches that the platform has refused. */
+    refusals: number;
+    max_retries: number;
+    /** The last refusal, and the next try. */
+    refused?: {
+      kind: string;
+      message: string;
+      remedy?: string;
+      at: string;
+      retry_at: string;
+    };
+    /** How long it may take until it runs. */
+    timeout: string;
+    /** Nothing is done for it while the fleet is frozen. */
+    frozen: boolean;
+    /** Newest first. */
+    events: Schemas['Event'][];
+  };
   Decision: {
     id: string;
     at: string;
@@ -432,7 +567,10 @@ export interface Schemas {
     /** Its number among the sessions that were started together. */
     index?: number;
     count?: number;
-    pool: string;
+    /** Absent: it belongs to a computer. */
+    pool?: string;
+    /** The computer that it runs on, in place of a pool. */
+    computer?: string;
     phase: "queued" | "starting" | "running" | "unknown" | "ended";
     /** Why a queued session cannot be placed, if a free slot alone would not help. */
     why?: string;
@@ -490,11 +628,6 @@ export interface Schemas {
     env?: { [key: string]: string };
     /** Working directory: an absolute path of the worker, or with `files` one inside their folder. */
     cwd?: string;
-    /** Where the caller is. If it is on the machine of the server, as `machine_id` of `/server` tells, sessions in pools of that machine start in this folder. */
-    caller?: {
-      machine_id: string;
-      folder: string;
-    };
     /** Files that were uploaded with the same token: the folder that each attempt starts in. */
     files?: {
       /** SHA-256 of the manifest, which is uploaded as a file: one JSON object a line, in the order of `path`. A folder is `{path, folder: true, mode}`, a file `{path, hash, bytes, mode}`, a link `{path, link}`. */
@@ -515,6 +648,11 @@ export interface Schemas {
     grace?: string | number;
     /** How often the session starts again after its machine was lost. */
     retries?: number;
+    /** Where the caller is. If it is on the machine of the server, as `machine_id` of `/server` tells, sessions in pools of that machine start in this folder. */
+    caller?: {
+      machine_id: string;
+      folder: string;
+    };
   };
   Source: {
     id: string;
@@ -1267,6 +1405,8 @@ export interface Paths {
           /** `next` of the previous answer. */
           after?: string;
           pool?: string;
+          /** In place of a pool. */
+          computer?: string;
           name?: string;
           /** A phase, or how a session ended. Pages then may have fewer rows than `limit`. */
           phase?: "queued" | "starting" | "running" | "unknown" | "ended" | "exited" | "signalled" | "killed" | "timeout" | "lost" | "refused" | "cancelled";
@@ -2345,6 +2485,282 @@ export interface Paths {
           content: {
             "application/json": {
               items: Schemas['RuntimeHost'][];
+              next?: string;
+            };
+          };
+        };
+        default: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/problem+json": Schemas['Problem'];
+          };
+        };
+      };
+    };
+  };
+  "/api/v1/computers": {
+    /** Lists computers by name; with `all` also those that have ended, the newest first. Needs the role viewer. */
+    get: {
+      parameters: {
+        query?: {
+          /** Largest number of rows. */
+          limit?: number;
+          /** `next` of the previous answer. */
+          after?: string;
+          all?: "0" | "1" | "" | "true" | "false";
+        };
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        200: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/json": {
+              items: Schemas['Computer'][];
+              next?: string;
+            };
+          };
+        };
+        default: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/problem+json": Schemas['Problem'];
+          };
+        };
+      };
+    };
+    /** Creates a computer. It starts from then on; `progress` tells when it runs. Needs the role operator. */
+    post: {
+      parameters: {
+        query?: never;
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          "application/json": Schemas['ComputerIn'];
+        };
+      };
+      responses: {
+        201: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/json": Schemas['Computer'];
+          };
+        };
+        default: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/problem+json": Schemas['Problem'];
+          };
+        };
+      };
+    };
+  };
+  "/api/v1/computers/{computer}": {
+    /** Shows a computer. Where there is none of that name, the one that ended last. Needs the role viewer. */
+    get: {
+      parameters: {
+        query?: never;
+        header?: never;
+        path: {
+          computer: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        200: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/json": Schemas['Computer'];
+          };
+        };
+        default: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/problem+json": Schemas['Problem'];
+          };
+        };
+      };
+    };
+    /** Removes a computer in every state. One that is being removed or gone is a success. Needs the role operator. */
+    delete: {
+      parameters: {
+        query?: never;
+        header?: never;
+        path: {
+          computer: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        202: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/json": Schemas['Computer'];
+          };
+        };
+        default: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/problem+json": Schemas['Problem'];
+          };
+        };
+      };
+    };
+  };
+  "/api/v1/computers/{computer}/progress": {
+    /** The computer at each change, as lines of JSON, until it runs, has failed or is gone. An empty line is a sign of life where nothing changes. Needs the role viewer. */
+    get: {
+      parameters: {
+        query?: {
+          timeout?: string | number;
+        };
+        header?: never;
+        path: {
+          computer: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        200: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/x-ndjson": string;
+          };
+        };
+        default: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/problem+json": Schemas['Problem'];
+          };
+        };
+      };
+    };
+  };
+  "/api/v1/computers/{computer}/why": {
+    /** What a computer waits for or why it failed, with the facts and its last events. Needs the role viewer. */
+    get: {
+      parameters: {
+        query?: {
+          limit?: number;
+        };
+        header?: never;
+        path: {
+          computer: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        200: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/json": Schemas['ComputerWhy'];
+          };
+        };
+        default: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/problem+json": Schemas['Problem'];
+          };
+        };
+      };
+    };
+  };
+  "/api/v1/computer-offers": {
+    /** What a computer can be created on: platforms with their options, and templates. Needs the role viewer. */
+    get: {
+      parameters: {
+        query?: never;
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        200: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/json": Schemas['ComputerOffers'];
+          };
+        };
+        default: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/problem+json": Schemas['Problem'];
+          };
+        };
+      };
+    };
+  };
+  "/api/v1/computers/{computer}/extend": {
+    /** Lets a computer last longer, at most to the limit of the server. Needs the role operator. */
+    post: {
+      parameters: {
+        query?: never;
+        header?: never;
+        path: {
+          computer: string;
+        };
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          "application/json": {
+            /** From the later of now and its end. */
+            by: string | number;
+          };
+        };
+      };
+      responses: {
+        200: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/json": Schemas['Computer'];
+          };
+        };
+        default: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/problem+json": Schemas['Problem'];
+          };
+        };
+      };
+    };
+  };
+  "/api/v1/computers/{computer}/sessions": {
+    /** Starts one session on a computer, or a list of sessions, as `/sessions` does. For its creator and admins. Needs the role operator. */
+    post: {
+      parameters: {
+        query?: never;
+        header?: {
+          /** The server carries out a request with the same key once. */
+          "Idempotency-Key"?: string;
+        };
+        path: {
+          computer: string;
+        };
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          "application/json": Schemas['ComputerSessionIn'] | Schemas['ComputerSessionIn'][];
+        };
+      };
+      responses: {
+        201: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/json": Schemas['Session'] | {
+              items: Schemas['Session'][];
               next?: string;
             };
           };

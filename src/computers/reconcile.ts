@@ -117,9 +117,9 @@ export function startComputerLoop(deps: ComputerLoopDeps): ComputerLoop {
   }
 
   function forgotten(computer: Computer): Change[] {
-    const { id, name, platform, createdAt, by, runningAt, failure, removal } = computer;
+    const { id, name, platform, createdAt, by, token, runningAt, failure, removal } = computer;
     const ended = { endedAt: clock.now(), endedBy: removal?.by ?? SELF.who, why: removal?.why ?? '' };
-    const history = { id: nextId(), computer: id, name, platform, createdAt, by, runningAt, failure, ...ended };
+    const history = { id: nextId(), computer: id, name, platform, createdAt, by, token, runningAt, failure, ...ended };
     return [drop('computers', id), append('endedComputers', history), event(id, 'stopped', 'It is gone.')];
   }
 

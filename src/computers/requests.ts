@@ -70,14 +70,22 @@ export function openComputerRequests(deps: ComputerRequestsDeps): Computers {
   const event = (id: string, kind: string, message: string, actor: Actor): Change =>
     journal.event({ kind: `computer.${kind}`, subject: computerSubject(id), message }, actor);
 
-  function show(computer: Computer): ShownComputer {
-    const current = loop.current(computer);
+  // After a restart agents reconnect by themselves; of one that never does no end of a connection is seen.
+  const startedAt = clock.now();
+
+  function show(given: Computer): ShownComputer {
+    const current = loop.current(given);
+    const isAgentHere = current !== undefined && view.agents.get(current.row.id) !== undefined;
+    const isAway = given.runningAt !== undefined && !isAgentHere;
+    const computer = isAway ? { ...given, awaySince: given.awaySince ?? startedAt } : given;
     return {
-      computer,
-      status: computerStatus(computer, current?.listed),
+      computer: given,
+      status: computerStatus(given, current?.listed),
       machine: current?.row,
-      isAgentHere: current !== undefined && view.agents.get(current.row.id) !== undefined,
+      isAgentHere,
       endpoints: current?.listed?.endpoints ?? [],
+      listed: current?.listed,
+      awaySince: isAway ? computer.awaySince : undefined,
       why: whyOf(computer, current, clock.now()),
     };
   }

@@ -1,5 +1,5 @@
 // Who may create which computer, and who may use it.
-import type { Computer, ComputerCaller } from '#core/computer.ts';
+import type { ComputerCaller, ComputerOwner } from '#core/computer.ts';
 import { formatDuration } from '#core/duration.ts';
 import { Fault } from '#core/fault.ts';
 import type { ComputerSettings } from './section.ts';
@@ -43,7 +43,7 @@ export function endOfNew(
 }
 
 /** Why this caller may not use, extend or remove it; undefined: it may. */
-export function refusesUse({ name, by, token }: Computer, caller: ComputerCaller): Fault | undefined {
+export function refusesUse({ name, by, token }: ComputerOwner, caller: ComputerCaller): Fault | undefined {
   if (caller.isAdmin || (token === undefined ? by === caller.who : token === caller.token)) return undefined;
   return new Fault('denied', `Computer ${name} belongs to ${by}.`, {
     remedy: 'Its creator and admins may use it.',

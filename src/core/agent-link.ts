@@ -18,13 +18,14 @@ export type AgentCommand =
   /** Open a call of its own that shows this id. */
   | {
       readonly do: 'open tunnel';
-      readonly session: string;
+      /** Undefined: it goes to the machine itself. */
+      readonly session: string | undefined;
       readonly attempt: number;
       readonly id: string;
       readonly to: TunnelEnd;
     }
   /** The other end of that tunnel is gone. */
-  | { readonly do: 'close tunnel'; readonly session: string; readonly id: string }
+  | { readonly do: 'close tunnel'; readonly session: string | undefined; readonly id: string }
   /** Take nothing new; with `stop`, exit when idle. */
   | { readonly do: 'drain'; readonly stop: boolean }
   /**

@@ -62,6 +62,8 @@ export interface EndedComputer extends Row {
   readonly platform: string;
   readonly createdAt: number;
   readonly by: string;
+  /** As that of the computer: only its creator and admins may read what ran there. */
+  readonly token?: string | undefined;
   readonly runningAt?: number | undefined;
   readonly endedAt: number;
   readonly endedBy: string;
@@ -100,6 +102,9 @@ export interface ComputerCaller extends Actor {
   readonly isAdmin: boolean;
 }
 
+/** Whose a computer is, or was. */
+export type ComputerOwner = Pick<Computer, 'name' | 'by' | 'token'>;
+
 /** A computer as people see it. */
 export interface ShownComputer {
   readonly computer: Computer;
@@ -107,6 +112,10 @@ export interface ShownComputer {
   readonly machine: ComputerMachine | undefined;
   readonly isAgentHere: boolean;
   readonly endpoints: readonly MachineEndpoint[];
+  /** Its machine as the platform shows it. */
+  readonly listed: Machine | undefined;
+  /** Since when its agent is away; absent: it is here, or was never here. */
+  readonly awaySince: number | undefined;
   /** What it waits for, or why it failed. */
   readonly why: string | undefined;
 }
@@ -123,7 +132,7 @@ export interface Computers {
   find(name: string): ShownComputer | undefined;
   list(): readonly ShownComputer[];
   /** Why this caller may not use the computer (sessions, files, ports); undefined: it may. */
-  refusesUse(computer: Computer, caller: ComputerCaller): Fault | undefined;
+  refusesUse(computer: ComputerOwner, caller: ComputerCaller): Fault | undefined;
   /** What a caller can ask for: platforms with their options, and templates of the server's file. */
   offered(): ComputerOffers;
 }

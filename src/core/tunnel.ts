@@ -1,4 +1,4 @@
-/** Where a tunnel ends on the worker: a port of the session, a tar archive that is read there, or one that is unpacked there. */
+/** Where a tunnel ends on the worker: a port there, a tar archive that is read there, or one that is unpacked there. */
 export type TunnelEnd = { readonly port: number } | { readonly read: string } | { readonly write: string };
 
 /** Bytes both ways between a client of the API and the worker of a session. Each side may end its own bytes first. */
@@ -18,7 +18,8 @@ export interface Tunnel {
 /** A tunnel that an agent is asked for. */
 export interface TunnelRequest {
   readonly agent: string;
-  readonly session: string;
+  /** Absent: it goes to the machine itself, as any command of the agent could reach it. */
+  readonly session?: string | undefined;
   readonly attempt: number;
   readonly to: TunnelEnd;
 }

@@ -22,7 +22,7 @@ import { openPoolQueues } from './pool-queues.ts';
 import { openReferences } from './reference.ts';
 import { openReport } from './report.ts';
 import { openSubmit } from './submit.ts';
-import { tunnelOpener } from './tunnel.ts';
+import { machineTunnelOpener, tunnelOpener } from './tunnel.ts';
 import { openUnknownSessions } from './unknown-sessions.ts';
 
 /** One session that is asked for. */
@@ -75,6 +75,8 @@ export interface Sessions {
   resize(id: string, columns: number, rows: number): void;
   /** To a port or files of the session on its worker; a `Fault` says why there is none. */
   tunnel(session: Session, to: TunnelEnd, signal: AbortSignal): Promise<Tunnel>;
+  /** To a port or files of a machine itself, outside of any session: only for the machine of a computer, after `refusesUse`. */
+  machineTunnel(machine: string, to: TunnelEnd, signal: AbortSignal): Promise<Tunnel>;
   /** Reconciles what an agent runs with the sessions that are placed on it. */
   agentJoined(name: string, executions: Hello['executions']): void;
   /** Takes an agent's report about a session. */
@@ -163,6 +165,7 @@ export function startSessions(deps: SessionsDeps): Sessions {
     output: follower.output,
     ...inputRelay,
     tunnel: tunnelOpener(deps),
+    machineTunnel: machineTunnelOpener(deps),
     agentJoined: openJoin(deps, parts),
     report: openReport(deps, parts),
     async stop() {

@@ -4,6 +4,15 @@ import type { Tunnel, TunnelEnd } from '#core/tunnel.ts';
 import type { SessionsDeps } from './deps.ts';
 import { hasMachine } from './owner.ts';
 
+/** Opens tunnels to machines themselves: whose they are has been checked. */
+export function machineTunnelOpener({ store: { view }, link }: Pick<SessionsDeps, 'store' | 'link'>) {
+  return async (machine: string, to: TunnelEnd, signal: AbortSignal): Promise<Tunnel> => {
+    if (!view.agents.get(machine)) throw new Fault('unavailable', `The agent of machine ${machine} is disconnected.`);
+    if (link.openTunnel) return link.openTunnel({ agent: machine, attempt: 0, to }, signal);
+    throw new Fault('unsupported', 'This server opens no tunnels.');
+  };
+}
+
 /** Opens tunnels to the workers of sessions: to all of a running one, and to the files of an ended one while its worker has them. */
 export function tunnelOpener({ store, link }: Pick<SessionsDeps, 'store' | 'link'>) {
   const { view, history } = store;

@@ -76,7 +76,8 @@ function whatOf(command: AgentCommand): What {
 }
 
 export function encodeCommand(command: AgentCommand): Uint8Array {
-  return encode(CommandSchema, { session: 'session' in command ? command.session : '', what: whatOf(command) });
+  const session = 'session' in command ? command.session : undefined;
+  return encode(CommandSchema, { session: session ?? '', what: whatOf(command) });
 }
 
 function specOf(start: Command_Start): SessionSpec {
@@ -107,6 +108,15 @@ function tunnelEndOf({ to }: Command_OpenTunnel): TunnelEnd {
   throw new Fault('unsupported', 'This agent does not know the end of the tunnel.', { at: 'open_tunnel.to' });
 }
 
+/** A tunnel without a session goes to the machine itself. */
+const tunneledSession = (id: string): string | undefined =>
+  id === '' ? undefined : checkedName(id, LONGEST_ID, 'command.session');
+
+function openTunnelOf(session: string, value: Command_OpenTunnel): AgentCommand {
+  const { id, attempt } = value;
+  return { do: 'open tunnel', session: tunneledSession(session), attempt, id, to: tunnelEndOf(value) };
+}
+
 function endOf({ atMs }: Command_EndAt): number | undefined {
   if (atMs === undefined) return undefined;
   const at = Number(atMs);
@@ -119,6 +129,8 @@ export function decodeCommand({ session: id, what }: Command): AgentCommand | un
   if (what.case === undefined) return undefined;
   if (what.case === 'drain') return { do: 'drain', stop: what.value.stop };
   if (what.case === 'endAt') return { do: 'end at', at: endOf(what.value) };
+  if (what.case === 'openTunnel') return openTunnelOf(id, what.value);
+  if (what.case === 'closeTunnel') return { do: 'close tunnel', session: tunneledSession(id), id: what.value };
   const session = checkedName(id, LONGEST_ID, 'command.session');
   switch (what.case) {
     case 'start':
@@ -131,11 +143,5 @@ export function decodeCommand({ session: id, what }: Command): AgentCommand | un
       return { do: 'resize', session, columns: what.value.columns, rows: what.value.rows };
     case 'ack':
       return { do: 'ack', session, attempt: what.value.attempt, seq: what.value.seq, result: what.value.result };
-    case 'openTunnel': {
-      const { id, attempt } = what.value;
-      return { do: 'open tunnel', session, attempt, id, to: tunnelEndOf(what.value) };
-    }
-    case 'closeTunnel':
-      return { do: 'close tunnel', session, id: what.value };
   }
 }

@@ -205,6 +205,17 @@ test('a message of bytes alone is the very message that the library writes', () 
   }
 });
 
+test.each([{ port: 8_000 }, { read: '/etc/hosts' }])(
+  'a tunnel to the machine itself has no session on both sides: %j',
+  (to) => {
+    const opened = { do: 'open tunnel', session: undefined, attempt: 0, id: 't', to } as const;
+    const closed = { do: 'close tunnel', session: undefined, id: 't' } as const;
+
+    for (const command of [opened, closed])
+      expect(decodeCommand(fromBinary(CommandSchema, encodeCommand(command)))).toEqual(command);
+  },
+);
+
 test('what a later version may say is passed over', () => {
   expect(readReports(reportsOf({ session: 's', attempt: 1 }))).toEqual([undefined]);
   expect(decodeCommand({ session: '', what: { case: undefined } } as never)).toBeUndefined();

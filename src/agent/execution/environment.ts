@@ -59,6 +59,10 @@ export function sessionEnvironment(
   return { env, cwd: startingFolder(spec.cwd, account?.home ?? env.HOME, filesFolder) };
 }
 
+/** Where a session starts that names no directory. */
+export const homeFolder = ({ HOME = homedir() }: SessionEnvironment): string =>
+  startingFolder(undefined, HOME, undefined);
+
 function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 }

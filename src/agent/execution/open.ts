@@ -12,6 +12,7 @@ import { type Execution, LONGEST_GRACE_AT_END_MS, type OpenExecution } from '../
 import type { SessionPlace } from '../tunnels/session-place.ts';
 import { openTunnels } from '../tunnels/tunnels.ts';
 import { openEndedPlaces } from './ended-places.ts';
+import { homeFolder } from './environment.ts';
 import { type Folder, folderName, openFolder, parseFolderName, type RunRecord } from './folder.ts';
 import { lockFolder } from './lock.ts';
 import { OUTPUT_LIMITS, type OutputLimits } from './output.ts';
@@ -64,7 +65,13 @@ export async function openExecution(options: ExecutionOptions): Promise<Executio
   const { fetchContents = noContents } = options;
   const folders = openSessionFolders({ workDir, fetchContents, clock });
   const places = openEndedPlaces({ workDir, clock, remove: removeFiles });
-  const tunnels = openTunnels({ duplex: options.duplex ?? noCalls, placeOf, find, log });
+  const tunnels = openTunnels({
+    duplex: options.duplex ?? noCalls,
+    placeOf,
+    homeFolder: () => homeFolder(options.env ?? {}),
+    find,
+    log,
+  });
   let isDraining = false;
   let drained: (() => void)[] = [];
 

@@ -49,3 +49,21 @@ export async function connectToPort(port: number, { session, pids }: SessionPlac
   }
   throw fault;
 }
+
+/** Connects to a port of this machine on which anything but the agent itself listens. */
+export async function connectToMachine(port: number): Promise<FarEnd> {
+  const isOwn = (host: Loopback): boolean => listeningAt(port, [process.pid]).includes(host);
+  let fault = new Fault('unavailable', `Nothing listens on port ${port} of 127.0.0.1 there.`);
+  for (const host of ['127.0.0.1', '::1'] as const) {
+    if (isOwn(host))
+      throw new Fault('denied', `Port ${port} is the agent's own: it answers probes, and nothing else.`, {
+        remedy: 'Let the program listen on another port, or create the computer with another `port`.',
+      });
+    try {
+      return farEndOf(await opened(port, host));
+    } catch (thrown) {
+      if (host === '127.0.0.1') fault = Fault.from(thrown);
+    }
+  }
+  throw fault;
+}

@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
@@ -32,7 +33,7 @@ async function aProgram(serve: (socket: Socket) => void) {
 
 const ownPlace: SessionPlace = { session: 's1', cwd: '/', pids: () => [process.pid] };
 
-function anAgent(placeOf: () => Promise<SessionPlace> = async () => ownPlace) {
+function anAgent(placeOf: () => Promise<SessionPlace> = async () => ownPlace, home = '/') {
   const paths: string[] = [];
   const servers = new Map<string, ReturnType<typeof aCallInMemory>>();
   const tunnels = openTunnels({
@@ -43,16 +44,22 @@ function anAgent(placeOf: () => Promise<SessionPlace> = async () => ownPlace) {
       return { messages: call.client, ended: call.ended, cancel: () => void call.client.destroy() };
     },
     placeOf,
+    homeFolder: () => home,
     find: findProgram,
     log: silentLog,
   });
   /** Asks for a tunnel; answers the side of the broker. */
-  function open(id: string, to: TunnelEnd, session = 's1') {
+  function open(id: string, to: TunnelEnd, session: string | undefined = 's1') {
     tunnels.open({ do: 'open tunnel', id, session, attempt: 1, to });
     const call = servers.get(id) as ReturnType<typeof aCallInMemory>;
     return { ...call, side: openTunnelSide(call.server) };
   }
-  return { tunnels, paths, open };
+  const openMachine = (id: string, to: TunnelEnd) => {
+    tunnels.open({ do: 'open tunnel', id, session: undefined, attempt: 0, to });
+    const call = servers.get(id) as ReturnType<typeof aCallInMemory>;
+    return { ...call, side: openTunnelSide(call.server) };
+  };
+  return { tunnels, paths, open, openMachine };
 }
 
 async function textOf(side: TunnelSide): Promise<string> {
@@ -199,4 +206,35 @@ test('a copy goes on when its session ends, and its failure is told after the by
   expect(await faultOf(textOf(missing.side))).toBe(
     'missing: The worker could not copy: ./none: no such file or folder.',
   );
+});
+
+describe('a tunnel to the machine itself, outside of any session', () => {
+  test('reaches any port but those on which the agent itself listens', async () => {
+    const own = await aProgram((socket) => socket.end('of the agent'));
+    const { openMachine } = anAgent(async () => {
+      throw new Fault('missing', 'There is no session.');
+    });
+    const script =
+      "require('net').createServer((s) => s.end('of another')).listen(0, '127.0.0.1', function () { console.log(this.address().port) })";
+    const child = spawn(process.execPath, ['-e', script], { stdio: 'pipe' });
+    onTestFinished(() => void child.kill());
+    const [line] = (await once(child.stdout, 'data')) as [Buffer];
+
+    expect(await textOf(openMachine('t1', { port: Number(line.toString()) }).side)).toBe('of another');
+    expect(await faultOf(textOf(openMachine('t2', { port: own.port }).side))).toBe(
+      `denied: Port ${own.port} is the agent's own: it answers probes, and nothing else.`,
+    );
+    expect(own.sockets.size).toBe(0);
+  });
+
+  test('copies by absolute paths, and by paths below the home folder', async () => {
+    const home = mkdtempSync(join(tmpdir(), 'muster-tunnels-'));
+    onTestFinished(() => rmSync(home, { recursive: true, force: true }));
+    writeFileSync(join(home, 'note'), 'kept at home');
+    const { openMachine } = anAgent(async () => ownPlace, home);
+
+    expect(await textOf(openMachine('t1', { read: 'note' }).side)).toContain('kept at home');
+    expect(await textOf(openMachine('t2', { read: join(home, 'note') }).side)).toContain('kept at home');
+    expect(await textOf(openMachine('t3', { read: '/etc/hosts' }).side)).toContain('localhost');
+  });
 });

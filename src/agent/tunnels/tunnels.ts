@@ -9,7 +9,7 @@ import { openTunnelSide, type TunnelSide } from '#wire/tunnel-pieces.ts';
 import type { DuplexCall } from '../dial.ts';
 import { openArchive } from './archive.ts';
 import type { FarEnd } from './far-end.ts';
-import { connectToPort } from './port.ts';
+import { connectToMachine, connectToPort } from './port.ts';
 import type { SessionPlace } from './session-place.ts';
 
 const PATH = '/velda.MusterTunnelService/Tunnel';
@@ -21,6 +21,8 @@ export interface TunnelsOptions {
   duplex(path: string, headers: Readonly<Record<string, string>>): DuplexCall;
   /** Where that attempt of a session runs, or has run; throws a `Fault` where nothing of it is here any more. */
   placeOf(session: string, attempt: number): Promise<SessionPlace>;
+  /** Where a session without a directory would start: for tunnels to the machine itself. */
+  homeFolder(): string;
   readonly find: FindProgram;
   readonly log: Log;
 }
@@ -34,7 +36,7 @@ export interface Tunnels {
 }
 
 interface OpenTunnel {
-  readonly session: string;
+  readonly session: string | undefined;
   readonly to: TunnelEnd;
   close(): void;
 }
@@ -61,10 +63,13 @@ async function carry(side: TunnelSide, { readable, writable, finished }: FarEnd)
   await Promise.all([sendAll(), writable && takeAll(writable)]);
 }
 
-export function openTunnels({ duplex, placeOf, find, log }: TunnelsOptions): Tunnels {
+export function openTunnels({ duplex, placeOf, homeFolder, find, log }: TunnelsOptions): Tunnels {
   const open = new Map<string, OpenTunnel>();
 
-  async function farEndOf(to: TunnelEnd, place: SessionPlace): Promise<FarEnd> {
+  async function farEndOf({ session, attempt, to }: OpenCommand): Promise<FarEnd> {
+    if ('port' in to && session === undefined) return connectToMachine(to.port);
+    const place =
+      session === undefined ? { session: '', cwd: homeFolder(), pids: () => [] } : await placeOf(session, attempt);
     if ('port' in to) return connectToPort(to.port, place);
     return 'read' in to
       ? openArchive('read', to.read, { place, find })
@@ -73,7 +78,7 @@ export function openTunnels({ duplex, placeOf, find, log }: TunnelsOptions): Tun
 
   return {
     open(command) {
-      const { id, session, attempt, to } = command;
+      const { id, session, to } = command;
       const call = duplex(PATH, { 'x-muster-tunnel': id });
       const side = openTunnelSide(call.messages);
       let far: FarEnd | undefined;
@@ -89,7 +94,7 @@ export function openTunnels({ duplex, placeOf, find, log }: TunnelsOptions): Tun
 
       async function serve(): Promise<void> {
         try {
-          far = await farEndOf(to, await placeOf(session, attempt));
+          far = await farEndOf(command);
           if (isClosed) return far.destroy();
           // An empty piece says that the tunnel is open.
           side.opened();

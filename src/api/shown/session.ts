@@ -27,7 +27,7 @@ export function shownSession(session: Session, store: Store): wire.Session {
     name: session.name,
     index: session.part?.index,
     count: session.part?.count,
-    pool: session.poolName,
+    ...(session.use === 'computer' ? { computer: session.poolName } : { pool: session.poolName }),
     phase: sessionPhase(session, worker !== undefined && store.view.agents.get(worker) !== undefined),
     why: whyUnmatched(session),
     command: [...spec.command],
@@ -58,7 +58,7 @@ export function shownOutput({ seq, attempt, stream, at, data }: OutputChunk): wi
 }
 
 /** A request body as a session spec. */
-export function specOf(sent: z.output<typeof wire.SessionIn>): SessionSpec {
+export function specOf(sent: z.output<typeof wire.SessionIn | typeof wire.ComputerSessionIn>): SessionSpec {
   return {
     command: sent.command,
     env: sent.env,

@@ -223,6 +223,9 @@ export function fakeSessions({ store, clock, random }: Means): FakeSessions {
     },
     inputWaitingBytes: () => fake.waitingBytes,
     resize: (id, columns, rows) => void said.push(`${id} ${columns}x${rows}`),
+    async machineTunnel() {
+      throw new Fault('unsupported', 'There are no machines here.');
+    },
     async tunnel(session, to, signal) {
       if (!fake.openTunnel) throw new Fault('unsupported', 'There are no workers here.');
       return fake.openTunnel(session, to, signal);

@@ -26,33 +26,57 @@ const SessionName = z.string().regex(SESSION_NAME, {
   error: 'Must be at most 63 letters, digits, dots, underscores and hyphens, and begin with a letter.',
 });
 
+const sessionFields = {
+  name: SessionName.optional().meta({
+    description:
+      'Stands for the id. Unended sessions share a name only if they have the same `count` and different `index`.',
+  }),
+  index: z.int().min(0).optional().meta({
+    description:
+      'The number of this session among those that are started together; the command sees it as `MUSTER_INDEX`.',
+  }),
+  count: z.int().min(1).max(1_000_000).optional().meta({
+    description: 'How many sessions are started together; the command sees it as `MUSTER_COUNT`.',
+  }),
+  command: z
+    .array(Text)
+    .min(1)
+    .max(10_000)
+    .refine((command) => command[0] !== '', { error: 'The program must have a name.', path: [0] })
+    .meta({ description: 'Program and arguments, run without a shell.' }),
+  env: z.record(EnvName, Text).default({}),
+  cwd: Text.min(1).optional().meta({
+    description: 'Working directory: an absolute path of the worker, or with `files` one inside their folder.',
+  }),
+  files: SessionFilesIn.optional().meta({
+    description: 'Files that were uploaded with the same token: the folder that each attempt starts in.',
+  }),
+  terminal: Terminal.optional(),
+  stdin: z.boolean().default(false),
+  priority: z.int().min(-1_000_000).max(1_000_000).default(0).meta({ description: 'Lower goes first.' }),
+  labels: Labels.default({}).meta({ description: 'Runs only on agents that have all of these labels.' }),
+  timeout: spanIn(YEAR_MS).optional(),
+  grace: spanIn(HOUR_MS).default(10_000).meta({ description: 'Time between SIGTERM and SIGKILL.' }),
+  retries: z
+    .int()
+    .min(0)
+    .max(100)
+    .default(0)
+    .meta({ description: 'How often the session starts again after its machine was lost.' }),
+};
+
+type Part = { readonly index?: number | undefined; readonly count?: number | undefined };
+const isPart = ({ index, count }: Part): boolean =>
+  (index === undefined) === (count === undefined) && (index ?? 0) < (count ?? 1);
+const whyNoPart = { error: 'index and count belong together, and index must be smaller than count.', path: ['index'] };
+
 /** What someone wants to run. */
 export const SessionIn = z
   .strictObject({
     pool: Name.optional().meta({
       description: 'By default the only pool, or the pool `local`.',
     }),
-    name: SessionName.optional().meta({
-      description:
-        'Stands for the id. Unended sessions share a name only if they have the same `count` and different `index`.',
-    }),
-    index: z.int().min(0).optional().meta({
-      description:
-        'The number of this session among those that are started together; the command sees it as `MUSTER_INDEX`.',
-    }),
-    count: z.int().min(1).max(1_000_000).optional().meta({
-      description: 'How many sessions are started together; the command sees it as `MUSTER_COUNT`.',
-    }),
-    command: z
-      .array(Text)
-      .min(1)
-      .max(10_000)
-      .refine((command) => command[0] !== '', { error: 'The program must have a name.', path: [0] })
-      .meta({ description: 'Program and arguments, run without a shell.' }),
-    env: z.record(EnvName, Text).default({}),
-    cwd: Text.min(1).optional().meta({
-      description: 'Working directory: an absolute path of the worker, or with `files` one inside their folder.',
-    }),
+    ...sessionFields,
     caller: z
       .strictObject({
         machine_id: z.string().max(64),
@@ -63,31 +87,21 @@ export const SessionIn = z
         description:
           'Where the caller is. If it is on the machine of the server, as `machine_id` of `/server` tells, sessions in pools of that machine start in this folder.',
       }),
-    files: SessionFilesIn.optional().meta({
-      description: 'Files that were uploaded with the same token: the folder that each attempt starts in.',
-    }),
-    terminal: Terminal.optional(),
-    stdin: z.boolean().default(false),
-    priority: z.int().min(-1_000_000).max(1_000_000).default(0).meta({ description: 'Lower goes first.' }),
-    labels: Labels.default({}).meta({ description: 'Runs only on agents that have all of these labels.' }),
-    timeout: spanIn(YEAR_MS).optional(),
-    grace: spanIn(HOUR_MS).default(10_000).meta({ description: 'Time between SIGTERM and SIGKILL.' }),
-    retries: z
-      .int()
-      .min(0)
-      .max(100)
-      .default(0)
-      .meta({ description: 'How often the session starts again after its machine was lost.' }),
   })
-  .refine(({ index, count }) => (index === undefined) === (count === undefined) && (index ?? 0) < (count ?? 1), {
-    error: 'index and count belong together, and index must be smaller than count.',
-    path: ['index'],
-  })
+  .refine(isPart, whyNoPart)
   .meta({ id: 'SessionIn' });
 export type SessionIn = z.input<typeof SessionIn>;
 
 export const MOST_AT_ONCE = 1_000;
+/** What someone wants to run on a computer. */
+export const ComputerSessionIn = z
+  .strictObject(sessionFields)
+  .refine(isPart, whyNoPart)
+  .meta({ id: 'ComputerSessionIn' });
+export type ComputerSessionIn = z.input<typeof ComputerSessionIn>;
+
 export const SessionsIn = z.union([SessionIn, z.array(SessionIn).min(1).max(MOST_AT_ONCE)]);
+export const ComputerSessionsIn = z.union([ComputerSessionIn, z.array(ComputerSessionIn).min(1).max(MOST_AT_ONCE)]);
 
 const End = z.object({
   at: Time,
@@ -103,7 +117,8 @@ export const Session = z
     name: z.string().optional(),
     index: z.int().optional().meta({ description: 'Its number among the sessions that were started together.' }),
     count: z.int().optional(),
-    pool: z.string(),
+    pool: z.string().optional().meta({ description: 'Absent: it belongs to a computer.' }),
+    computer: z.string().optional().meta({ description: 'The computer that it runs on, in place of a pool.' }),
     phase: z.enum(SESSION_PHASES),
     why: z
       .string()

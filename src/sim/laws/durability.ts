@@ -31,8 +31,8 @@ export function durabilityLaws({ invariants, disk, hasEnded, outputKept }: Durab
       const worker = rowOn(disk, 'workers', agent);
       return worker !== undefined && !worker.drain && !worker.removal && !worker.parked;
     }
-    // Only features with machines of their own send it, and no simulated world has one.
-    if (command.do === 'end at') return false;
+    // Only features with machines of their own move an end or open tunnels to a machine: no simulated world has one.
+    if (!('session' in command) || command.session === undefined) return false;
     const row = rowOn(disk, 'sessions', command.session);
     const isHere = row?.worker === agent;
     switch (command.do) {

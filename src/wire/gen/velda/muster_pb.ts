@@ -686,7 +686,8 @@ export type Command_OpenTunnel = Message<"velda.Command.OpenTunnel"> & {
    */
   to: {
     /**
-     * A port of the worker on which a process of the session listens.
+     * A port of the worker on which a process of the session listens. Without a session in the command: one on which
+     * not the agent itself listens.
      *
      * @generated from field: uint32 port = 3;
      */
