@@ -49,17 +49,18 @@ interface Discovery extends Resource {
 const WANTED: Readonly<Record<string, { readonly methods: readonly string[]; readonly withoutBody?: boolean }>> = {
   compute: {
     methods: [
-      ...[
-        'zones.list',
-        'regions.list',
-        'machineTypes.list',
-        'machineTypes.get',
-        'instanceTemplates.get',
-        'regionInstanceTemplates.get',
-      ],
+      ...['zones.list', 'regions.list', 'machineTypes.list', 'machineTypes.get'],
+      ...['instanceTemplates', 'regionInstanceTemplates'].flatMap((one) =>
+        ['get', 'insert', 'delete'].map((name) => `${one}.${name}`),
+      ),
+      ...['instanceGroupManagerResizeRequests', 'regionInstanceGroupManagerResizeRequests'].flatMap((one) =>
+        ['list', 'get', 'insert', 'cancel', 'delete'].map((name) => `${one}.${name}`),
+      ),
       ...['zoneOperations', 'regionOperations', 'globalOperations'].flatMap((one) => [`${one}.get`, `${one}.wait`]),
       ...['instanceGroupManagers', 'regionInstanceGroupManagers'].flatMap((one) =>
-        ['get', 'list', 'listManagedInstances', 'createInstances', 'deleteInstances'].map((name) => `${one}.${name}`),
+        ['get', 'list', 'insert', 'delete', 'listManagedInstances', 'createInstances', 'deleteInstances'].map(
+          (name) => `${one}.${name}`,
+        ),
       ),
       ...['aggregatedList', 'list', 'get', 'delete', 'bulkInsert', 'stop', 'start'].map((name) => `instances.${name}`),
       'instanceGroupManagers.aggregatedList',
@@ -68,7 +69,13 @@ const WANTED: Readonly<Record<string, { readonly methods: readonly string[]; rea
       'images.list',
     ],
   },
-  container: { methods: ['projects.locations.clusters.get', 'projects.locations.clusters.list'] },
+  container: {
+    methods: [
+      ...['get', 'list'].map((name) => `projects.locations.clusters.${name}`),
+      ...['list', 'get', 'create', 'delete'].map((name) => `projects.locations.clusters.nodePools.${name}`),
+      'projects.locations.operations.get',
+    ],
+  },
   iamcredentials: { methods: ['projects.serviceAccounts.generateAccessToken'] },
   storage: {
     methods: ['buckets.list', 'buckets.insert', 'buckets.get', 'objects.list', 'objects.get', 'objects.delete'].concat(

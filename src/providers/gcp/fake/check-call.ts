@@ -12,6 +12,7 @@ const METHODS: readonly (readonly [action: string, inPath: string, method: strin
   ['compute.operations.', '/regions/', 'compute.regionOperations.'],
   ['compute.operations.', '/global/', 'compute.globalOperations.'],
   ['compute.instanceGroupManagers.', '/regions/', 'compute.regionInstanceGroupManagers.'],
+  ['compute.instanceGroupManagerResizeRequests.', '/regions/', 'compute.regionInstanceGroupManagerResizeRequests.'],
   ['compute.instanceTemplates.', '/regions/', 'compute.regionInstanceTemplates.'],
   ['container.', '', 'container.projects.locations.'],
   ['iamcredentials.', '', 'iamcredentials.projects.serviceAccounts.'],

@@ -29,6 +29,8 @@ function compute(method: string, path: string, action: string): RestActions<Serv
   return ['compute', new RegExp(`^${method} /compute/v1/projects/[^/]+/${pattern}$`), action];
 }
 
+const RESIZE_REQUESTS = 'instanceGroupManagerResizeRequests';
+
 /** All that the fake answers. */
 export const GCP_ACTIONS: RestActions<Service>['actions'] = [
   compute('GET', 'zones', 'zones.list'),
@@ -36,11 +38,20 @@ export const GCP_ACTIONS: RestActions<Service>['actions'] = [
   compute('GET', '@/machineTypes', 'machineTypes.list'),
   compute('GET', '@/machineTypes/*', 'machineTypes.get'),
   compute('GET', '@/instanceTemplates/*', 'instanceTemplates.get'),
+  compute('POST', 'global/instanceTemplates', 'instanceTemplates.insert'),
+  compute('DELETE', 'global/instanceTemplates/*', 'instanceTemplates.delete'),
   compute('GET', '@/operations/*', 'operations.get'),
   compute('POST', '@/operations/*/wait', 'operations.wait'),
   compute('GET', 'aggregated/instanceGroupManagers', 'instanceGroupManagers.aggregatedList'),
   compute('GET', '@/instanceGroupManagers', 'instanceGroupManagers.list'),
   compute('GET', '@/instanceGroupManagers/*', 'instanceGroupManagers.get'),
+  compute('POST', '@/instanceGroupManagers', 'instanceGroupManagers.insert'),
+  compute('DELETE', '@/instanceGroupManagers/*', 'instanceGroupManagers.delete'),
+  compute('GET', '@/instanceGroupManagers/*/resizeRequests', `${RESIZE_REQUESTS}.list`),
+  compute('POST', '@/instanceGroupManagers/*/resizeRequests', `${RESIZE_REQUESTS}.insert`),
+  compute('GET', '@/instanceGroupManagers/*/resizeRequests/*', `${RESIZE_REQUESTS}.get`),
+  compute('DELETE', '@/instanceGroupManagers/*/resizeRequests/*', `${RESIZE_REQUESTS}.delete`),
+  compute('POST', '@/instanceGroupManagers/*/resizeRequests/*/cancel', `${RESIZE_REQUESTS}.cancel`),
   compute('POST', '@/instanceGroupManagers/*/listManagedInstances', 'instanceGroupManagers.listManagedInstances'),
   compute('POST', '@/instanceGroupManagers/*/createInstances', 'instanceGroupManagers.createInstances'),
   compute('POST', '@/instanceGroupManagers/*/deleteInstances', 'instanceGroupManagers.deleteInstances'),

@@ -57,7 +57,8 @@ describe('a launch in a group', () => {
 
     const [instance] = scene.compute.instances;
     expect(instance?.name).toBe(`${launch.names[0]}-cluster1-0123456789ab`);
-    expect(instance?.metadata).toEqual({});
+    // What Google itself adds.
+    expect(Object.keys(instance?.metadata ?? {})).toEqual(['created-by']);
     expect(machine).toMatchObject({ name: launch.names[0], mark: launch.mark, id: instance?.id });
   });
 

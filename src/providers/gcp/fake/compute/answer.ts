@@ -1,81 +1,20 @@
 // Version 1 of Compute Engine's API, as far as the provider and Google's own clients use it here.
-import { cursorOf, inOrder, pageOf } from '#fakes/paging.ts';
-import { refusal } from '#fakes/refusal.ts';
 import type { GcpCall } from '../read-call.ts';
 import { partOf } from '../storage/partial-answer.ts';
-import {
-  createManaged,
-  deleteManaged,
-  type FakeGroup,
-  isThere,
-  shownGroup,
-  shownManaged,
-  type WantedInstance,
-} from './group.ts';
+import { createManaged, deleteManaged, isThere, shownGroup, shownManaged, type WantedInstance } from './group.ts';
+import { GROUPS_AND_TEMPLATES } from './groups-and-templates.ts';
 import { imagesIn, newestImage } from './images.ts';
 import { bulkInsert } from './insert.ts';
 import { type FakeInstance, isGone, shown, urlOf } from './instance.ts';
 import { endInstance, startInstance, stopInstance } from './make.ts';
 import { beginOperation, type FakeError, shownOperation } from './operations.ts';
-import { architectureOfType, MACHINE_TYPES, PROJECT, REGIONS, ZONES } from './seed-data.ts';
+import { type Body, changedGroup, groupOf, notFound, paged, type Question, questionOf } from './question.ts';
+import { RESIZE_REQUESTS, shownQueued } from './resize-requests.ts';
+import { architectureOfType, GPU_TYPES, MACHINE_TYPES, memoryMbOf, REGIONS, ZONES } from './seed-data.ts';
 import type { ComputeState } from './state.ts';
 
-type Body = Readonly<Record<string, unknown>>;
-
-const PATH = /^\/compute\/v1\/projects\/([^/]+)\/(.+)$/;
-const LARGEST_PAGE = 500;
-const TOKEN_LIFE_MS = 3_600_000;
-const TAKEN_IN_MS = 500;
 /** Google's name for groups. */
 const GROUPS_KEY = 'instanceGroupManagers';
-
-const notFound = (what: string): Error => refusal('notFound', `The resource '${what}' was not found`, 404);
-
-/** A call with what its path names. */
-interface Question {
-  readonly call: GcpCall;
-  readonly state: ComputeState;
-  readonly nowMs: number;
-  readonly project: string;
-  /** `zones/us-central1-a`, `regions/us-central1`, `global`, `aggregated`. */
-  readonly place: string;
-  /** What follows the collection: the name of an instance, group, operation. */
-  readonly subject: string;
-}
-
-function questionOf(call: GcpCall, state: ComputeState): Question {
-  const [, project = '', rest = ''] = PATH.exec(call.path) ?? [];
-  if (project !== PROJECT && !call.action.includes('.images.')) throw notFound(`projects/${project}`);
-  const words = rest.split('/');
-  const isGlobal = words[0] === 'global' || words[0] === 'aggregated';
-  const place = words.slice(0, isGlobal ? 1 : 2).join('/');
-  const [kind = '', at = ''] = place.split('/');
-  const isKnown = isGlobal || words.length < 3 || (kind === 'zones' ? ZONES : REGIONS).includes(at);
-  if (!isKnown) {
-    const field = kind.slice(0, -1);
-    throw refusal('invalid', `Invalid value for field '${field}': '${at}'. Unknown ${field}.`);
-  }
-  return { call, state, nowMs: state.clock.now(), project, place, subject: words[isGlobal ? 2 : 3] ?? '' };
-}
-
-/** One page of what follows the token. */
-function paged<T>({ call, state, nowMs }: Question, items: readonly T[], keyOf: (item: T) => string) {
-  const { query } = call;
-  const asked = Number(query.maxResults ?? LARGEST_PAGE);
-  if (!(asked >= 1 && asked <= LARGEST_PAGE)) throw refusal('invalid', "Invalid value for field 'maxResults'.");
-  const question = {
-    of: `${call.path} ${query.filter ?? ''}`,
-    token: query.pageToken,
-    size: Math.min(asked, state.behaviour.pageSize),
-    nowMs,
-    emptyPages: 0,
-    tokenLifeMs: TOKEN_LIFE_MS,
-  };
-  const cursor = cursorOf(question);
-  if (!cursor) throw refusal('invalid', "Invalid value for field 'pageToken'.");
-  const sorted = items.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-  return pageOf(question, cursor, inOrder(sorted, keyOf));
-}
 
 function namesPage(question: Question, kind: string, names: Iterable<string>): Body {
   const { project, place } = question;
@@ -87,12 +26,6 @@ function namesPage(question: Question, kind: string, names: Iterable<string>): B
     items: items.map((name) => ({ name, selfLink: urlOf(project, `${base}${collection}/${name}`) })),
     ...(token !== undefined && { nextPageToken: token }),
   };
-}
-
-function groupOf({ state, project, place, subject }: Question): FakeGroup {
-  const group = state.groups.get(`${project}/${place}/${subject}`);
-  if (!group) throw notFound(`projects/${project}/${place}/instanceGroupManagers/${subject}`);
-  return group;
 }
 
 function aggregatedGroups(question: Question): Body {
@@ -114,37 +47,25 @@ function aggregatedGroups(question: Question): Body {
 function listManaged(question: Question): Body {
   const { nowMs, state } = question;
   const group = groupOf(question);
-  const seen = group.managed.filter((one) => isThere(one, nowMs) && nowMs - one.madeAtMs >= state.behaviour.lagMs);
-  if (!group.isPaginated) return { managedInstances: seen.map((one) => shownManaged(group, one, nowMs)) };
-  const { items, token } = paged(question, seen, ({ name }) => name);
+  const { lagMs } = state.behaviour;
+  const seen = group.managed.filter((one) => isThere(one, nowMs) && nowMs - one.madeAtMs >= lagMs);
+  const all = [...seen.map((one) => shownManaged(group, one, nowMs)), ...shownQueued(group, nowMs)];
+  if (!group.isPaginated) return { managedInstances: all };
+  const { items, token } = paged(question, all, ({ name }) => String(name));
   return {
-    managedInstances: items.map((one) => shownManaged(group, one, nowMs)),
+    managedInstances: items,
     ...(token !== undefined && { nextPageToken: token }),
   };
 }
 
-/** Runs a change of a group once for each request id. */
-function changed(question: Question, type: string, run: (group: FakeGroup) => void): Body {
-  const { call, state, nowMs, project, place } = question;
-  const { requestId } = call.query;
-  const known = requestId === undefined ? undefined : state.requests.get(requestId);
-  if (known) return shownOperation(known, nowMs);
-  const group = groupOf(question);
-  run(group);
-  const target = `${place}/instanceGroupManagers/${group.name}`;
-  return shownOperation(
-    beginOperation(state, { project, place, type, target, requestId, doneInMs: TAKEN_IN_MS }),
-    nowMs,
-  );
-}
-
-/** `labels.key=value`, `labels.key:value` and `name=value`; several are parted by blanks, AND or parentheses. */
+/** `labels.key=value`, `labels.key:value`, `name=value` and `name eq PATTERN`; several are parted by blanks, AND or parentheses. */
 function filterOf(filter = ''): (instance: FakeInstance) => boolean {
-  const terms = [...filter.matchAll(/(labels\.)?([\w-]+)\s*(?:=|:|eq)\s*"?([^\s")]*)"?/g)];
+  const terms = [...filter.matchAll(/(labels\.)?([\w-]+)\s*(?:=|:|(eq))\s*"?([^\s")]*)"?/g)];
   return (instance) =>
-    terms.every(([, isLabel, key = '', value]) =>
-      isLabel ? instance.labels[key] === value : (instance as unknown as Body)[key] === value,
-    );
+    terms.every(([, isLabel, key = '', isPattern, value = '']) => {
+      const found = isLabel ? instance.labels[key] : (instance as unknown as Body)[key];
+      return isPattern ? new RegExp(`^(?:${value})$`).test(String(found)) : found === value;
+    });
 }
 
 function seenInstances({ state, nowMs, project, call }: Question): FakeInstance[] {
@@ -222,20 +143,15 @@ function images(question: Question): Body {
   return { kind: 'compute#imageList', items, ...(token !== undefined && { nextPageToken: token }) };
 }
 
-function machineType({ project, place, subject }: Question): Body {
-  if (!MACHINE_TYPES.has(subject)) throw notFound(`projects/${project}/${place}/machineTypes/${subject}`);
-  const [name, guestCpus] = [subject, MACHINE_TYPES.get(subject)];
-  return { kind: 'compute#machineType', name, guestCpus, architecture: architectureOfType(name) };
-}
-
-function template({ state, project, subject }: Question): Body {
-  const found = state.templates.get(`${project}/${subject}`);
-  if (!found) throw notFound(`projects/${project}/global/instanceTemplates/${subject}`);
-  const { id, machineType, isSpot, metadata } = found;
-  const items = Object.entries(metadata).map(([key, value]) => ({ key, value }));
-  const scheduling = { provisioningModel: isSpot ? 'SPOT' : 'STANDARD', preemptible: isSpot };
-  const properties = { machineType, metadata: { items }, scheduling };
-  return { kind: 'compute#instanceTemplate', id, name: subject, properties };
+function machineType({ project, place, subject: name }: Question): Body {
+  const guestCpus = MACHINE_TYPES.get(name);
+  if (guestCpus === undefined) throw notFound(`projects/${project}/${place}/machineTypes/${name}`);
+  const gpus = GPU_TYPES.get(name);
+  const accelerators = gpus && [{ guestAcceleratorType: gpus[0], guestAcceleratorCount: gpus[1] }];
+  return {
+    ...{ kind: 'compute#machineType', name, guestCpus, memoryMb: memoryMbOf(name) },
+    ...{ architecture: architectureOfType(name), ...(accelerators && { accelerators }) },
+  };
 }
 
 async function operation(question: Question, signal: AbortSignal): Promise<Body> {
@@ -251,7 +167,8 @@ const ACTIONS: Readonly<Record<string, (question: Question, signal: AbortSignal)
   'zones.list': (question) => namesPage(question, 'compute#zoneList', ZONES),
   'regions.list': (question) => namesPage(question, 'compute#regionList', REGIONS),
   'machineTypes.list': (question) => namesPage(question, 'compute#machineTypeList', MACHINE_TYPES.keys()),
-  'instanceTemplates.get': template,
+  ...GROUPS_AND_TEMPLATES,
+  ...RESIZE_REQUESTS,
   'operations.get': operation,
   'operations.wait': operation,
   'instanceGroupManagers.get': (question) => shownGroup(groupOf(question), question.nowMs),
@@ -268,11 +185,11 @@ const ACTIONS: Readonly<Record<string, (question: Question, signal: AbortSignal)
   'instanceGroupManagers.aggregatedList': aggregatedGroups,
   'instanceGroupManagers.listManagedInstances': listManaged,
   'instanceGroupManagers.createInstances': (question) =>
-    changed(question, 'compute.instanceGroupManagers.createInstances', (group) =>
+    changedGroup(question, 'instanceGroupManagers.createInstances', (group) =>
       createManaged(question.state, group, (question.call.body.instances ?? []) as WantedInstance[]),
     ),
   'instanceGroupManagers.deleteInstances': (question) =>
-    changed(question, 'compute.instanceGroupManagers.deleteInstances', (group) => {
+    changedGroup(question, 'instanceGroupManagers.deleteInstances', (group) => {
       const { instances = [], skipInstancesOnValidationError = false } = question.call.body;
       deleteManaged(question.state, group, instances as string[], Boolean(skipInstancesOnValidationError));
     }),
@@ -301,6 +218,13 @@ const RIGHTS: Readonly<Record<string, string>> = {
   'compute.instanceGroupManagers.createInstances': 'compute.instanceGroupManagers.update',
   'compute.instanceGroupManagers.deleteInstances': 'compute.instanceGroupManagers.update',
   'compute.instanceGroupManagers.listManagedInstances': 'compute.instanceGroupManagers.get',
+  'compute.instanceGroupManagerResizeRequests.list': 'compute.instanceGroupManagers.get',
+  'compute.instanceGroupManagerResizeRequests.get': 'compute.instanceGroupManagers.get',
+  'compute.instanceGroupManagerResizeRequests.insert': 'compute.instanceGroupManagers.update',
+  'compute.instanceGroupManagerResizeRequests.cancel': 'compute.instanceGroupManagers.update',
+  'compute.instanceGroupManagerResizeRequests.delete': 'compute.instanceGroupManagers.update',
+  'compute.instanceGroupManagers.insert': 'compute.instanceGroupManagers.create',
+  'compute.instanceTemplates.insert': 'compute.instanceTemplates.create',
   'compute.instances.bulkInsert': 'compute.instances.create',
   'compute.instances.aggregatedList': 'compute.instances.list',
   'compute.instanceGroupManagers.aggregatedList': 'compute.instanceGroupManagers.list',

@@ -3,6 +3,7 @@ import { refusal } from '#fakes/refusal.ts';
 import { change, type FakeInstance, isGone, shownStatus, statusAt, urlOf } from './instance.ts';
 import { endInstance, makeInstance } from './make.ts';
 import type { FakeError } from './operations.ts';
+import { type FakeResizeRequest, isOver } from './resize-request.ts';
 import { REGION, regionOf, ZONES } from './seed-data.ts';
 import type { ComputeState, FakeTemplate } from './state.ts';
 import { takeRoom } from './stock.ts';
@@ -23,6 +24,17 @@ export interface FakeGroup {
   /** Whether listings have pages. */
   isPaginated: boolean;
   readonly managed: FakeManaged[];
+  readonly requests: FakeResizeRequest[];
+  readonly description?: string | undefined;
+  /** In place of its name, as what new instances are called. */
+  readonly baseInstanceName?: string | undefined;
+  /** What all instances get beside their template. */
+  readonly allInstancesConfig?: {
+    readonly properties?: {
+      readonly labels?: Readonly<Record<string, string>>;
+      readonly metadata?: Readonly<Record<string, string>>;
+    };
+  };
 }
 
 /** An instance as the group wants it. */
@@ -36,6 +48,8 @@ export interface FakeManaged {
   /** Why the last attempt to make it failed, and since when. */
   error: (FakeError & { readonly atMs: number }) | undefined;
   goneAtMs: number | undefined;
+  /** When it ends by itself, and is no longer a part of the group. */
+  readonly endsAtMs?: number | undefined;
 }
 
 export interface WantedInstance {
@@ -47,29 +61,42 @@ const NAME = /^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$/;
 const MOST_IN_ONE_CALL = 1_000;
 const RECREATE_MS = 2_000;
 
-export const isThere = ({ goneAtMs }: FakeManaged, nowMs: number): boolean =>
-  goneAtMs === undefined || nowMs < goneAtMs;
+export const isThere = ({ goneAtMs, endsAtMs }: FakeManaged, nowMs: number): boolean =>
+  nowMs < Math.min(goneAtMs ?? Number.POSITIVE_INFINITY, endsAtMs ?? Number.POSITIVE_INFINITY);
 
-const zonesOf = ({ place }: FakeGroup): readonly string[] => {
+export const zonesOf = ({ place }: FakeGroup): readonly string[] => {
   const [places, at = REGION] = place.split('/');
   return places === 'zones' ? [at] : ZONES.filter((zone) => regionOf(zone) === at);
 };
 
-function templateOf({ templates }: ComputeState, { project, template }: FakeGroup): FakeTemplate {
+export function templateOf({ templates }: ComputeState, { project, template }: FakeGroup): FakeTemplate {
   const found = templates.get(`${project}/${template}`);
   if (!found) throw refusal('notFound', `The resource 'instanceTemplates/${template}' was not found`, 404);
   return found;
 }
 
 function attempt(state: ComputeState, group: FakeGroup, managed: FakeManaged): void {
-  const { machineType, isSpot, metadata } = templateOf(state, group);
-  const { name, zone } = managed;
+  const { machineType } = templateOf(state, group);
+  const { zone } = managed;
   const error = takeRoom(state, { project: group.project, zone, machineType });
   managed.error = error && { ...error, atMs: state.clock.now() + state.behaviour.lateMs };
-  if (error) return;
-  const own = { ...metadata, ...managed.metadata };
-  const wanted = { project: group.project, zone, name, machineType, isSpot, labels: {}, metadata: own };
-  managed.incarnations.push(makeInstance(state, wanted));
+  if (!error) managed.incarnations.push(makeInstance(state, instanceFor(state, group, managed)));
+}
+
+/** The instance that the group makes there. */
+export function instanceFor(
+  state: ComputeState,
+  group: FakeGroup,
+  managed: Pick<FakeManaged, 'name' | 'zone' | 'metadata'>,
+) {
+  const { machineType, isSpot, metadata } = templateOf(state, group);
+  const { project, place, name, allInstancesConfig: { properties = {} } = {} } = group;
+  const createdBy = { 'created-by': `projects/1/${place}/instanceGroupManagers/${name}` };
+  return {
+    ...{ project, zone: managed.zone, name: managed.name, machineType, isSpot },
+    labels: { ...properties.labels },
+    metadata: { ...createdBy, ...metadata, ...properties.metadata, ...managed.metadata },
+  };
 }
 
 export function createManaged(state: ComputeState, group: FakeGroup, wanted: readonly WantedInstance[]): void {
@@ -172,7 +199,7 @@ export function shownManaged(
   managed: FakeManaged,
   nowMs: number,
 ): Readonly<Record<string, unknown>> {
-  const { name, zone, metadata, error } = managed;
+  const { name, zone, metadata, error, endsAtMs } = managed;
   const instance = managed.incarnations.findLast((one) => !isGone(one, nowMs));
   const errors = error && nowMs >= error.atMs ? [{ code: error.code, message: error.message }] : [];
   return {
@@ -181,13 +208,20 @@ export function shownManaged(
     ...(instance && { id: instance.id, instanceStatus: shownStatus(statusAt(instance, nowMs) ?? 'PROVISIONING') }),
     currentAction: actionOf(managed, nowMs),
     version: { instanceTemplate: urlOf(project, `global/instanceTemplates/${template}`) },
+    ...(endsAtMs !== undefined && { scheduling: { terminationTimestamp: new Date(endsAtMs).toISOString() } }),
     ...(errors.length > 0 && { lastAttempt: { errors: { errors } } }),
     ...(Object.keys(metadata).length > 0 && { preservedStateFromConfig: { metadata } }),
   };
 }
 
+export function targetSizeOf({ managed, requests }: FakeGroup, nowMs: number): number {
+  const wanted = managed.filter((one) => isThere(one, nowMs) && one.goneAtMs === undefined).length;
+  return requests.filter((one) => !isOver(one, nowMs)).reduce((sum, { names }) => sum + names.length, wanted);
+}
+
 export function shownGroup(group: FakeGroup, nowMs: number): Readonly<Record<string, unknown>> {
   const { id, project, place, name, template, autoscaler, isPaginated, isRedistributed } = group;
+  const { description, allInstancesConfig, baseInstanceName = name } = group;
   const [places = ''] = place.split('/');
   return {
     kind: 'compute#instanceGroupManager',
@@ -197,8 +231,10 @@ export function shownGroup(group: FakeGroup, nowMs: number): Readonly<Record<str
     selfLink: urlOf(project, `${place}/instanceGroupManagers/${name}`),
     instanceTemplate: urlOf(project, `global/instanceTemplates/${template}`),
     versions: [{ instanceTemplate: urlOf(project, `global/instanceTemplates/${template}`) }],
-    baseInstanceName: name,
-    targetSize: group.managed.filter((one) => isThere(one, nowMs) && one.goneAtMs === undefined).length,
+    ...(description !== undefined && { description }),
+    ...(allInstancesConfig && { allInstancesConfig }),
+    baseInstanceName,
+    targetSize: targetSizeOf(group, nowMs),
     ...(places === 'regions' && {
       distributionPolicy: { zones: zonesOf(group).map((zone) => ({ zone: urlOf(project, `zones/${zone}`) })) },
     }),

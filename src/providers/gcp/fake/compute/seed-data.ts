@@ -25,11 +25,28 @@ export const MACHINE_TYPES: ReadonlyMap<string, number> = new Map([
   ['n2-standard-8', 8],
   ['g2-standard-4', 4],
   ['a2-highgpu-1g', 12],
+  ['a3-highgpu-8g', 208],
   ['t2a-standard-4', 4],
   ['c4a-standard-4', 4],
   ['a4x-highgpu-4g', 140],
   ['ct5lp-hightpu-4t', 112],
 ]);
+
+/** By machine type: the GPUs that are part of it. */
+export const GPU_TYPES: ReadonlyMap<string, readonly [type: string, count: number]> = new Map([
+  ['g2-standard-4', ['nvidia-l4', 1]],
+  ['a2-highgpu-1g', ['nvidia-tesla-a100', 1]],
+  ['a3-highgpu-8g', ['nvidia-h100-80gb', 8]],
+  ['a4x-highgpu-4g', ['nvidia-gb200', 4]],
+]);
+
+/** Where it is not four GB for each processor. */
+const MEMORY_MB: ReadonlyMap<string, number> = new Map([
+  ['a2-highgpu-1g', 87_040],
+  ['a3-highgpu-8g', 1_916_928],
+]);
+export const memoryMbOf = (machineType: string): number =>
+  MEMORY_MB.get(machineType) ?? (MACHINE_TYPES.get(machineType) ?? 1) * 4_096;
 
 /** The rest are x86. */
 const ARM_TYPES = /^(?:t2a|c4a|n4a|a4x)-/;
@@ -54,6 +71,7 @@ export const OLDER_IMAGES: ReadonlyMap<string, readonly string[]> = new Map([
 export const TEMPLATES: ReadonlyMap<string, { readonly machineType: string; readonly isSpot: boolean }> = new Map([
   ['velda-workers-v1', { machineType: 'e2-standard-4', isSpot: false }],
   ['velda-spot-v1', { machineType: 'g2-standard-4', isSpot: true }],
+  ['h100-nodes-v1', { machineType: 'a3-highgpu-8g', isSpot: false }],
 ]);
 
 /** Groups by place and name, with their templates. */

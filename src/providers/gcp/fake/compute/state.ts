@@ -28,6 +28,8 @@ export interface FakeTemplate {
   readonly machineType: string;
   readonly isSpot: boolean;
   readonly metadata: Readonly<Record<string, string>>;
+  /** Of whatever else the instances have: disks, accelerators. */
+  readonly properties?: Readonly<Record<string, unknown>>;
 }
 
 /** All that this Compute Engine has; tests change it as they go. */
@@ -56,6 +58,8 @@ export interface ComputeState {
   readonly silentZones: Set<string>;
   /** The next so many machines are promised and never come. */
   late: number;
+  /** From now on resize requests wait; absent: each is granted at once. */
+  isQueueHeld?: boolean;
   nextId(): string;
   changed(instance: FakeInstance): void;
   watch(heard: (instance: FakeInstance) => void): () => void;
@@ -93,6 +97,7 @@ export function openCompute(clock: Clock): ComputeState {
       isRedistributed: false,
       isPaginated: true,
       managed: [],
+      requests: [],
     };
     return [`${PROJECT}/${place}/${name}`, group] as const;
   });
