@@ -22,6 +22,8 @@ export interface ComputerFacts {
   readonly machines: readonly SeenMachine[];
   /** A launch whose outcome is not known. */
   readonly isLaunching: boolean;
+  /** A restored backup may lack its machine, and the cloud has not been looked through yet. */
+  readonly mayShowMore: boolean;
   readonly now: number;
 }
 
@@ -46,22 +48,25 @@ const inSeconds = (ms: number): string => `${Math.round(ms / 1_000)} s`;
 
 /** The step that is due, or until when there is none. */
 export function nextComputerStep(facts: ComputerFacts): ComputerStep {
-  const { computer, machines, isLaunching, now } = facts;
+  const { computer, machines, isLaunching, mayShowMore, now } = facts;
   const current = machines.find(({ row }) => !row.removal);
   if (computer.removal || computer.failure) return tidy(facts, current);
   if (computer.endsAt !== undefined && computer.endsAt <= now) return { do: 'expire' };
   if (current) return watch(computer, current, now);
   // The one before must be gone for certain: there are never two.
-  if (machines.length > 0 || isLaunching) return { do: 'wait', until: computer.endsAt };
+  if (machines.length > 0 || isLaunching || mayShowMore) return { do: 'wait', until: computer.endsAt };
   return launchAgain(computer, now);
 }
 
 /** Deletes what is left; the row of a failed computer stays, so that people can read why. */
-function tidy({ computer, machines, isLaunching, now }: ComputerFacts, current: SeenMachine | undefined): ComputerStep {
+function tidy(
+  { computer, machines, isLaunching, mayShowMore, now }: ComputerFacts,
+  current: SeenMachine | undefined,
+): ComputerStep {
   const { removal, failure, endsAt } = computer;
   const why = removal?.why ?? failure?.message ?? '';
   if (current) return { do: 'remove machine', machine: current.row, why };
-  if (machines.length > 0 || isLaunching) return { do: 'wait', until: undefined };
+  if (machines.length > 0 || isLaunching || mayShowMore) return { do: 'wait', until: undefined };
   if (removal) return { do: 'forget' };
   if (endsAt !== undefined && endsAt <= now) return { do: 'expire' };
   return { do: 'wait', until: endsAt };

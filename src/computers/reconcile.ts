@@ -20,6 +20,7 @@ import { afterListing } from '#machines/observation.ts';
 import { listedOf, type OwnedMachines } from '#machines/owned-machines.ts';
 import { carryOutRemovals, removalOf } from '#machines/removal.ts';
 import { resolveLaunches } from '#machines/resolve-launches.ts';
+import { mayShowMore } from '#machines/restored.ts';
 import { isUnderWay } from '#machines/waiting.ts';
 import { computerSubject, computersAsOwner } from './machine-owner.ts';
 import { type ComputerStep, nextComputerStep, type SeenMachine } from './next-computer-step.ts';
@@ -171,7 +172,8 @@ export function startComputerLoop(deps: ComputerLoopDeps): ComputerLoop {
 
   function decide(computer: Computer, now: number): ComputerStep {
     const isLaunching = view.launches.count('owner', computer.id) > 0;
-    return nextComputerStep({ computer, machines: seenMachines(computer), isLaunching, now });
+    const more = mayShowMore(owned.base, [computer.offer]);
+    return nextComputerStep({ computer, machines: seenMachines(computer), isLaunching, mayShowMore: more, now });
   }
 
   function pass(id: string): Again | undefined {

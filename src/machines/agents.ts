@@ -7,6 +7,7 @@ import { readMark } from '#core/mark.ts';
 import type { Use } from '#core/provider.ts';
 import { drop, put } from '#core/store.ts';
 import type { Base, OwnedMachines } from './owned-machines.ts';
+import { isOlderThanBackup } from './restored.ts';
 
 /** A client that claims to be the agent of a machine. */
 export interface JoiningAgent {
@@ -125,12 +126,20 @@ export async function admitByLaunch<R extends MachineRow>(
   checkStays(row);
   const credential = credentialOf(proof);
   if (row.credential !== undefined) checkAgentKey(row, credential);
-  else if (launch === undefined || row.launch !== launch) throw notMadeFor(hello);
+  else if (launch === undefined || !isMadeFor(owned, row, launch)) throw notMadeFor(hello);
   else checkFirstJoin(hello.name, row, credential);
   const isNews = row.joinedAt === undefined || row.credential !== credential;
   const { store } = owned.base;
   await (isNews ? store.commit([owned.put(joinedRow(owned, row, credential))]) : store.durable());
   return row.id;
+}
+
+/** A restored backup lacks the launch of a machine that was adopted: its token is ours, and of a launch that nobody knows. */
+function isMadeFor<R extends MachineRow>({ base, launched }: OwnedMachines<R>, row: R, launch: string): boolean {
+  if (row.launch !== undefined) return row.launch === launch;
+  const { createdAt = Number.POSITIVE_INFINITY } = row;
+  const isKnown = base.store.view.launches.get(launch) !== undefined || launched(launch) !== undefined;
+  return isOlderThanBackup(base, { createdAt }) && !isKnown;
 }
 
 /** A machine that is to go, or to stop, gets no agent. */

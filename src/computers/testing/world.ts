@@ -35,7 +35,7 @@ export async function openComputerWorld(
     },
   });
   const running = (): Computers => world.life.features.public.computers as Computers;
-  return Object.assign(Object.create(world) as PoolWorld, {
+  const own = {
     get computers() {
       return running();
     },
@@ -53,5 +53,7 @@ export async function openComputerWorld(
       const subject = `computer/${id ?? ended}`;
       return world.disk.histories.events.filter((event) => event.subject === subject).map(({ kind }) => kind);
     },
-  });
+  };
+  // Not by assignment: that would keep the computers of the first life.
+  return Object.create(world, Object.getOwnPropertyDescriptors(own)) as ComputerWorld;
 }
