@@ -23,11 +23,13 @@ const USUAL_DIVISOR = 10;
 // The three machines of the story are more than one page.
 const STORY_PAGE = 2;
 
+type Strides = Pick<SliceSuite, 'stride' | 'shortStride'>;
+
 /** Tests of the suite itself take every point. */
-const strideOf = ({ stride, shortStride = USUAL_STRIDE }: SliceSuite): number =>
+const strideOf = ({ stride, shortStride = USUAL_STRIDE }: Strides): number =>
   stride ?? inject('sliceStride') ?? shortStride;
 /** By what a large number of machines or documents, or a long time, is divided. */
-export const divisorOf = (harness: SliceSuite): number => (strideOf(harness) === 1 ? 1 : USUAL_DIVISOR);
+export const divisorOf = (harness: Strides): number => (strideOf(harness) === 1 ? 1 : USUAL_DIVISOR);
 
 export interface StoryRun {
   readonly world: SliceWorld;
@@ -78,7 +80,7 @@ export async function story(harness: SliceHarness, { prepare, longerMs = 0, ...t
   return { world, accepted, most, middle, troubles };
 }
 
-function madeTwice({ cloud }: SliceWorld): string[] {
+export function madeTwice({ cloud }: Pick<SliceWorld, 'cloud'>): string[] {
   const names = cloud.machines().flatMap(({ name, mark }) => (mark ? [name] : []));
   return names.filter((name, at) => names.indexOf(name) !== at);
 }
@@ -120,16 +122,21 @@ async function expectAll(harness: SliceSuite, stories: readonly TwistedStory[]):
   }
 }
 
-const numbers = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1);
+export const numbers = (count: number): number[] => Array.from({ length: count }, (_, at) => at + 1);
 /** Every nth point, as the run was asked for. */
-function taken<T>(harness: SliceSuite, points: readonly T[]): T[] {
+export function taken<T>(harness: Strides, points: readonly T[]): T[] {
   const stride = strideOf(harness);
   return points.filter((_, at) => at % stride === 0);
 }
 
-function drops(harness: SliceSuite, at: CrashPoint['at'], count: number): TwistedStory[] {
+/** Where the server is dropped: at each of so many points, before and after what it does there. */
+export function crashPointsOf(harness: Strides, at: CrashPoint['at'], count: number): CrashPoint[] {
   const points = numbers(count).flatMap((nth) => [false, true].map((isDone): CrashPoint => ({ at, nth, isDone })));
-  return taken(harness, points).map((crashAt) => ({
+  return taken(harness, points);
+}
+
+function drops(harness: SliceSuite, at: CrashPoint['at'], count: number): TwistedStory[] {
+  return crashPointsOf(harness, at, count).map((crashAt) => ({
     name: `dropped at ${JSON.stringify(crashAt)}`,
     twist: { crashAt },
   }));

@@ -41,7 +41,8 @@ export function brokenSliceLaws(
   return findBroken(laws, { ...harness, openWorld: openStage });
 }
 
-function checkHarness({ provider, backend }: SliceHarness): void {
+/** The kind that pools of this harness name. */
+export function checkHarness({ provider, backend }: Pick<SliceHarness, 'provider' | 'backend'>): void {
   const kind = provider.backends?.[backend.kind];
   demand(kind, `the provider ${provider.id} has no backend ${backend.kind}`);
   if (kind) checkKind(kind);

@@ -12,6 +12,8 @@ export interface AgentFile {
   readonly pool: string;
   readonly slots: number;
   readonly leaseMs: number;
+  /** When it ends by itself, until the server moves that; absent: never. */
+  readonly endsAt?: number | undefined;
 }
 
 /** The agent's end of a connection. */
@@ -46,6 +48,8 @@ export interface AgentOptions {
   ended(run: AgentRun, agent: SimAgent): void;
   /** It has left for good, by itself or on a command. */
   left(agent: SimAgent): void;
+  /** Its time is over: where it was given an end, its machine powers itself off. */
+  timeIsOver?(agent: SimAgent): void;
 }
 
 export interface SimAgent {
@@ -86,6 +90,7 @@ export function startAgent(options: AgentOptions): SimAgent {
   let leaving: Hello['leaving'];
   let cancelRetry = (): void => {};
   let cancelFarewell: (() => void) | undefined;
+  let cancelEnd = (): void => {};
   const lease = startLease(clock, file.leaseMs, depart);
 
   function retry(kind: FaultKind): void {
@@ -108,8 +113,19 @@ export function startAgent(options: AgentOptions): SimAgent {
     cancelFarewell ??= clock.alarm(FAREWELL_MS, leave);
   }
 
+  function endAt(atMs: number | undefined): void {
+    cancelEnd();
+    if (atMs !== undefined) cancelEnd = clock.alarm(Math.max(0, atMs - clock.now()), endNow);
+  }
+
+  function endNow(): void {
+    leave();
+    options.timeIsOver?.(agent);
+  }
+
   function stop(): void {
     isOver = true;
+    cancelEnd();
     cancelRetry();
     cancelFarewell?.();
     lease.stop();
@@ -191,6 +207,7 @@ export function startAgent(options: AgentOptions): SimAgent {
       address,
       executions: [...runs.values()].map(({ session, attempt }) => ({ session, attempt })),
       leaving,
+      ...(file.endsAt !== undefined && { movesEnd: true }),
     }),
     proof: () => ({ peerAddress: address, token: options.token, key: options.key ?? `key of ${name}` }),
     accepted(accepted) {
@@ -219,6 +236,8 @@ export function startAgent(options: AgentOptions): SimAgent {
         case 'drain':
           isDraining = true;
           return command.stop ? depart() : undefined;
+        case 'end at':
+          return endAt(command.at);
         default:
           return undefined;
       }
@@ -236,6 +255,7 @@ export function startAgent(options: AgentOptions): SimAgent {
       running = 0;
     },
   };
+  endAt(file.endsAt);
   options.dial(agent);
   return agent;
 }

@@ -10,6 +10,7 @@ export interface AgentMachine extends Pick<AgentOptions, 'name' | 'file' | 'toke
   readonly id?: string;
   /** The agent has left for good; absent: its machine stays as it is. */
   left?(agent: SimAgent): void;
+  timeIsOver?(agent: SimAgent): void;
 }
 
 export interface SimAgents {

@@ -193,7 +193,11 @@ export async function openBackend(config: MachineConfig, context: Context, mista
     const takesAll = to === 'delete' ? mistakes.deletesAll : mistakes.suspendsAll;
     const all = takesAll ? (await listAll(signal)).map(({ name }) => name) : names;
     const path = `/machines/${isDeleting ? 'delete' : to}`;
-    return (await ask(path, signal, { names: all, ...(isBlind ? {} : { cluster }) })) as Changed;
+    return (await ask(path, signal, {
+      names: all,
+      ...(isBlind ? {} : { cluster }),
+      ...(mistakes.leavesDisks ? { keepsDisks: true } : {}),
+    })) as Changed;
   }
 
   async function remove(machines: readonly Machine[], signal: AbortSignal): Promise<readonly Outcome[]> {

@@ -20,6 +20,7 @@ export interface Mistakes {
   readonly deletesForeign?: boolean;
   readonly trustsTheShownMark?: boolean;
   readonly deletesAll?: boolean;
+  readonly leavesDisks?: boolean;
   readonly suspendDeletes?: boolean;
   readonly suspendsAll?: boolean;
   readonly suspendsForeign?: boolean;

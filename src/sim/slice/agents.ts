@@ -7,23 +7,32 @@ export interface SliceAgentsOptions {
   readonly cloud: Pick<SliceCloud, 'watch'>;
   readonly agents: SimAgents;
   isOurs(machine: SliceMachine): boolean;
-  poolName(id: string): string;
+  ownerName(id: string): string;
 }
 
 const LEASE_MS = 30 * 60_000;
 const TOKEN = /mlt_[\w-]+/;
+const ENDS_AT = /^endsAt: (\d+)$/m;
 
 /** Starts an agent on each machine of a fake cloud that runs, from what the machine was given, and ends it with its machine. */
-export function startSliceAgents({ clock, cloud, agents, isOurs, poolName }: SliceAgentsOptions): void {
-  function start({ id, name, mark, address, scripts }: SliceMachine): void {
+export function startSliceAgents({ clock, cloud, agents, isOurs, ownerName }: SliceAgentsOptions): void {
+  function start({ id, name, mark, address, scripts, poweredOff }: SliceMachine): void {
+    const script = scripts().join('\n');
+    const end = ENDS_AT.exec(script)?.[1];
     agents.start({
       id,
       name,
-      file: { pool: poolName(mark?.owner ?? ''), slots: 1, leaseMs: LEASE_MS },
-      token: TOKEN.exec(scripts().join('\n'))?.[0] ?? '',
+      file: {
+        pool: ownerName(mark?.owner ?? ''),
+        slots: 1,
+        leaseMs: LEASE_MS,
+        endsAt: end === undefined ? undefined : Number(end),
+      },
+      token: TOKEN.exec(script)?.[0] ?? '',
       // Another machine under the same name has another disk.
       key: `key of ${id}`,
       address,
+      timeIsOver: () => poweredOff?.(clock.now()),
     });
   }
 

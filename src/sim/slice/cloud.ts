@@ -11,7 +11,7 @@ import type { OpenedSource } from '#pools/pools.ts';
 export type Tree = Readonly<Record<string, unknown>>;
 
 /** A machine as the fake itself knows it, without lag or pages. */
-export interface SliceMachine extends Pick<Bootable, 'id' | 'state' | 'nextChangeMs' | 'scripts'> {
+export interface SliceMachine extends Pick<Bootable, 'id' | 'state' | 'nextChangeMs' | 'scripts' | 'poweredOff'> {
   /** The name that its agent joins under. */
   readonly name: string;
   /** Undefined for machines of others. */

@@ -40,7 +40,7 @@ export interface SliceWorldOptions extends Pick<WorldOptions, 'crashAt'> {
   readonly seed?: number;
 }
 
-export interface SliceWorld extends Pick<World, 'clock' | 'agents' | 'points'> {
+export interface SliceWorld extends Pick<World, 'clock' | 'agents' | 'points' | 'disk' | 'server'> {
   readonly cloud: SliceCloud;
   readonly documents: SliceDocuments;
   /** The present life, or the last. */
@@ -126,7 +126,7 @@ export async function openSliceWorld(harness: SliceHarness, options: SliceWorldO
         kinds: kindsWith(provider),
         context,
         sources: await openSources(sources),
-        agentConfig: ({ name }) => `pool: ${name}`,
+        agentConfig: ({ name, endsAt }) => `pool: ${name}\n${endsAt === undefined ? '' : `endsAt: ${endsAt}\n`}`,
         async packAgent() {
           isPacked = true;
         },
@@ -143,12 +143,13 @@ export async function openSliceWorld(harness: SliceHarness, options: SliceWorldO
   });
   const { server, agents, points } = world;
   const isOurs = ({ mark }: SliceMachine): boolean => mark?.cluster === disk.cluster;
-  startSliceAgents({ clock, cloud, agents, isOurs, poolName: (id) => rowOn(disk, 'pools', id)?.name ?? '' });
+  const ownerName = (id: string): string => (rowOn(disk, 'pools', id) ?? rowOn(disk, 'computers', id))?.name ?? '';
+  startSliceAgents({ clock, cloud, agents, isOurs, ownerName });
   // The point may lie in the very first start: then the clock must go on before there is a life.
   void server.start();
   for (let rounds = 0; !server.lastLife && rounds < 100; rounds++) await clock.advance(DOWN_MS / 10);
   return {
-    ...{ clock, cloud, documents, agents, points },
+    ...{ clock, cloud, documents, agents, points, disk, server },
     get life() {
       return server.lastLife;
     },

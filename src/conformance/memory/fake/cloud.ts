@@ -27,6 +27,8 @@ export interface FakeMachine {
   /** When the cloud takes it away by itself. */
   readonly endsMs?: number | undefined;
   timeline: readonly Step<State>[];
+  /** Its disk stays when it goes, as the one who deleted it wanted. */
+  keepsDisk?: boolean | undefined;
 }
 
 export interface FakeMemoryOptions {
@@ -41,6 +43,7 @@ export interface FakeMemoryOptions {
 interface FakeOperation {
   readonly endsMs: number;
   readonly isFailed: boolean;
+  readonly machine: FakeMachine;
 }
 
 export interface MemoryCall extends WireCall {
@@ -73,6 +76,8 @@ export interface FakeMemory extends Answering<MemoryCall, MemoryCall & RecordedC
   /** Someone in the machine shuts it down: this cloud deletes it then. */
   shutDown(machine: FakeMachine): void;
   stateOf(machine: FakeMachine): State;
+  /** All that costs money: machines and their disks. */
+  held(): string[];
   watch(changed: (machine: FakeMachine) => void): () => void;
 }
 
@@ -167,16 +172,20 @@ export function openFakeMemory(options: FakeMemoryOptions): FakeMemory {
       const made = make(name, wanted, isFollowed ? 'gone' : 'failed');
       const { atMs: endsMs, state } = made.timeline[1] as Step<State>;
       const id = `operation-${operations.size}`;
-      operations.set(id, { endsMs, isFailed: state !== 'running' });
+      operations.set(id, { endsMs, isFailed: state !== 'running', machine: made });
       return id;
     }
   }
 
   function showOperations({ ids }: MemoryCall): Response {
     const shown = ids.flatMap((id) => {
-      const { endsMs, isFailed } = operations.get(id) ?? {};
-      if (endsMs === undefined) return [];
-      if (clock.now() < endsMs) return [{ id, state: 'running' }];
+      const found = operations.get(id);
+      if (!found) return [];
+      const { endsMs, isFailed, machine } = found;
+      // Who deletes a machine that is being made ends its making.
+      const isUnderWay = clock.now() < endsMs;
+      if (isUnderWay && stateOf(machine) === 'gone') return [{ id, state: 'failed', reason: 'deleted' }];
+      if (isUnderWay) return [{ id, state: 'running' }];
       return [isFailed ? { id, state: 'failed', reason: 'out_of_stock' } : { id, state: 'done' }];
     });
     return Response.json({ operations: shown });
@@ -202,11 +211,12 @@ export function openFakeMemory(options: FakeMemoryOptions): FakeMemory {
 
   /** With `cluster`, only what bears that label. */
   function change(to: State, { body }: MemoryCall): Response {
-    const { names, cluster } = body as { names: string[]; cluster?: string };
+    const { names, cluster, keepsDisks } = body as { names: string[]; cluster?: string; keepsDisks?: boolean };
     const outcome: Record<string, string[]> = { done: [], already: [], absent: [], foreign: [] };
     for (const name of names) {
       const found = machines.filter((one) => one.name === name && stateOf(one) !== 'gone');
       const isForeign = found.some(({ labels }) => cluster !== undefined && labels.cluster !== cluster);
+      for (const one of found) one.keepsDisk = keepsDisks;
       const how = found.length === 0 ? 'absent' : isForeign ? 'foreign' : found.map((one) => changeOne(to, one))[0];
       outcome[how ?? 'absent']?.push(name);
     }
@@ -253,6 +263,11 @@ export function openFakeMemory(options: FakeMemoryOptions): FakeMemory {
     },
     shutDown: (machine) => void changeOne('gone', machine),
     stateOf,
+    held: () =>
+      machines.flatMap((one) => {
+        const isThere = stateOf(one) !== 'gone';
+        return [...(isThere ? [`machine ${one.id}`] : []), ...(isThere || one.keepsDisk ? [`disk of ${one.id}`] : [])];
+      }),
     watch(changed) {
       watchers.add(changed);
       return () => void watchers.delete(changed);

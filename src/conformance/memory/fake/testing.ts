@@ -6,8 +6,9 @@ import { systemRandom } from '#core/random.ts';
 import { during } from '#core/testing/during.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { noLimits } from '#fakes/limits.ts';
-import type { SliceMachine } from '#sim/slice/cloud.ts';
+import type { SliceCloud, SliceMachine } from '#sim/slice/cloud.ts';
 import { type BackendHarness, type BackendWorld, contextWithLog } from '../../../conformance/backend-world.ts';
+import type { ComputerSuite } from '../../../conformance/computers-world.ts';
 import type { SliceSuite } from '../../../conformance/slice-world.ts';
 import { openBackend } from '../backend.ts';
 import { MachineConfig } from '../config.ts';
@@ -95,6 +96,8 @@ function machineOf(machine: FakeMachine, cloud: FakeMemory): SliceMachine {
 const isComing = ({ timeline }: FakeMachine, nowMs: number): boolean =>
   timeline.findLast(({ atMs }) => atMs <= nowMs)?.state === 'creating';
 
+const fakesOf = new WeakMap<object, FakeMemory>();
+
 /** For the laws of the slice, likewise. */
 export function memorySlice(mistakes: Mistakes = {}, config: object = {}): SliceSuite {
   const kind = provider.backends.memory_machine;
@@ -112,7 +115,7 @@ export function memorySlice(mistakes: Mistakes = {}, config: object = {}): Slice
         ...options,
         limits: isLimited ? () => [{ limit, count: 1 }] : noLimits,
       });
-      return {
+      const cloud: SliceCloud = {
         fake,
         machines: () => fake.machines.map((machine) => machineOf(machine, fake)),
         watch: (changed) => void fake.watch((machine) => changed(machineOf(machine, fake))),
@@ -126,6 +129,8 @@ export function memorySlice(mistakes: Mistakes = {}, config: object = {}): Slice
         },
         refuseLate: fake.refuseLate,
       };
+      fakesOf.set(cloud, fake);
+      return cloud;
     },
     creation: 'create',
     removals: ['delete', 'suspend'],
@@ -134,5 +139,30 @@ export function memorySlice(mistakes: Mistakes = {}, config: object = {}): Slice
     denied: { kind: 'error', code: 'not_allowed', status: 403 },
     named: 'memory.internal',
     forbidden: [['a variable', { url: `http://\${HOST}` }, 'url']],
+  };
+}
+
+const ask = (cloud: SliceCloud, action: string, name: string): Promise<unknown> =>
+  cloud.fake.fetch(`https://memory.internal/machines/${action}`, {
+    method: 'POST',
+    body: JSON.stringify({ names: [name] }),
+  });
+
+/** For the laws of a computer, likewise. */
+export function memoryComputers(mistakes: Mistakes = {}, config: object = {}): ComputerSuite {
+  const fakeOf = (cloud: SliceCloud): FakeMemory => fakesOf.get(cloud) as FakeMemory;
+  return {
+    ...memorySlice(mistakes, config),
+    request: () => ({ backend: { memory_machine: { ...config } } }),
+    held: (cloud) => fakeOf(cloud).held(),
+    shown: (cloud) => [JSON.stringify(cloud.fake.calls), JSON.stringify(fakeOf(cloud).machines)],
+    refusals: [
+      ['exhausted', { kind: 'error', code: 'out_of_stock', status: 409 }],
+      ['quota', { kind: 'error', code: 'over_quota', status: 409 }],
+      ['denied', { kind: 'error', code: 'not_allowed', status: 403 }],
+    ],
+    vanish: async (cloud, { name }) => void (await ask(cloud, 'delete', name)),
+    stop: async (cloud, { name }) => void (await ask(cloud, 'suspend', name)),
+    endsItself: true,
   };
 }

@@ -1,0 +1,138 @@
+// When a computer ends by itself, and what of its credentials anyone can see.
+import { expect } from 'vitest';
+import { MINUTE_MS } from '#core/clock.ts';
+import {
+  type ComputerLaw,
+  type ComputerScene,
+  callerAt,
+  computersOf,
+  create,
+  everMade,
+  expectNothingHeld,
+  expectNothingLeft,
+  expectRemoved,
+  machinesOf,
+  openScene,
+  statusOf,
+} from './computers-world.ts';
+import { demand } from './demand.ts';
+
+const TTL_MS = 10 * MINUTE_MS;
+/** By their prefixes: of launches, of people and of anything that comes. */
+const CREDENTIAL = /\bm[a-z]{1,3}_[\w-]{12,}/g;
+const TOKEN_LASTS_MS = 15 * MINUTE_MS;
+
+const livesOf = ({ world }: ComputerScene): string[] =>
+  world.cloud.machines().flatMap(({ name, state }) => (state(world.clock.now()) === 'running' ? [name] : []));
+
+const tokenOf = (scene: ComputerScene): string =>
+  /mlt_[\w-]+/.exec(machinesOf(scene)[0]?.scripts().join('\n') ?? '')?.[0] ?? '';
+
+/** Somebody who has found the token joins with a key of their own. */
+async function joinWith({ world }: ComputerScene, name: string, token: string): Promise<string> {
+  const hello = { name, pool: 'dev', slots: 1, labels: {}, wire: 'muster', version: '1', hostname: name } as const;
+  const proof = { peerAddress: '10.9.9.9', token, key: 'a key of theirs' };
+  const joined = world.life.machines.join({ ...hello, address: '10.9.9.9', executions: [] }, proof);
+  return joined.then(
+    () => 'joined',
+    ({ kind }: { kind: string }) => kind,
+  );
+}
+
+export const END_LAWS: readonly ComputerLaw[] = [
+  {
+    id: 'time to live',
+    name: 'a computer is removed when its time to live is over, and not before its new end once it is extended',
+    async check(_stage, harness) {
+      const scene = await openScene(harness);
+      const { clock } = scene.world;
+      await create(scene, 'dev', { ttlMs: TTL_MS });
+      await clock.advance(MINUTE_MS);
+      const extended = await computersOf(scene)
+        .extend('dev', TTL_MS, callerAt())
+        .then(
+          () => true,
+          ({ kind }: { kind: string }) => {
+            expect(kind, 'why it cannot be extended').toBe('unsupported');
+            return false;
+          },
+        );
+      await clock.advance(TTL_MS - 2 * MINUTE_MS);
+      expect([statusOf(scene, 'dev'), livesOf(scene).length]).toEqual(['running', 1]);
+      if (extended) {
+        await clock.advance(TTL_MS);
+        expect([statusOf(scene, 'dev'), livesOf(scene).length], 'extended').toEqual(['running', 1]);
+      }
+      await clock.advance(5 * MINUTE_MS);
+
+      expect(statusOf(scene, 'dev')).toBe('none');
+      expectNothingLeft(scene);
+      const [ended] = scene.world.disk.histories.endedComputers;
+      expect(ended).toMatchObject({ endedBy: 'muster', why: 'Its time to live is over.' });
+    },
+  },
+  {
+    id: 'without a server',
+    name: 'a computer whose server is gone ends by itself, as far as its cloud can, and the next server sweeps the rest',
+    async check(_stage, harness) {
+      const scene = await openScene(harness);
+      const { clock, server } = scene.world;
+      await create(scene, 'dev', { ttlMs: TTL_MS });
+      await clock.advance(MINUTE_MS);
+      server.end(undefined);
+      await clock.advance(TTL_MS - 2 * MINUTE_MS);
+      expect(livesOf(scene), 'before its end').toHaveLength(1);
+      await clock.advance(5 * MINUTE_MS);
+      if (harness.endsItself) expect(livesOf(scene), 'after its end').toEqual([]);
+
+      await server.start();
+      await clock.advance(5 * MINUTE_MS);
+      expect(statusOf(scene, 'dev')).toBe('none');
+      expect(everMade(scene)).toHaveLength(1);
+      expectNothingLeft(scene);
+    },
+  },
+  {
+    id: 'credentials',
+    name: 'whoever looks into the account finds no credential but the token of one launch, which opens nothing after the join',
+    async check(_stage, harness) {
+      const scene = await openScene(harness);
+      const { world } = scene;
+      await create(scene, 'dev');
+      await world.clock.advance(MINUTE_MS);
+      const [machine] = machinesOf(scene);
+      const token = tokenOf(scene);
+      demand(machine && token !== '', 'no machine has a launch token');
+      const shown = new Set(harness.shown(world.cloud).flatMap((text) => text.match(CREDENTIAL) ?? []));
+
+      expect([...shown], 'credentials that are shown').toEqual(harness.isSealed || !shown.has(token) ? [] : [token]);
+      const { name = '' } = machine ?? {};
+      expect(await joinWith(scene, name, token), 'the same name again').toBe('denied');
+      expect(await joinWith(scene, 'c-dev-other', token), 'another name').toBe('denied');
+      expect(statusOf(scene, 'dev')).toBe('running');
+      const told = JSON.stringify(world.disk.histories);
+      expect(told.match(CREDENTIAL), 'in events and history').toBeNull();
+      await expectRemoved(scene, 'dev', 5 * MINUTE_MS);
+      expect(await joinWith(scene, name, token), 'after its end').not.toBe('joined');
+    },
+  },
+  {
+    id: 'late join',
+    name: 'a launch token opens nothing once the machine has not joined for a quarter of an hour',
+    async check(_stage, harness) {
+      const lateMs = TOKEN_LASTS_MS + MINUTE_MS;
+      const { options, platform, ...rest } = harness.request(0);
+      if (platform === undefined) return;
+      const request = { ...rest, platform, options: { ...options, timeout: 3_600 } };
+      const scene = await openScene(harness, { bootMs: 10 * TOKEN_LASTS_MS });
+      await create(scene, 'dev', request);
+      await scene.world.clock.advance(lateMs);
+      const [machine] = machinesOf(scene);
+      expect(statusOf(scene, 'dev')).toBe('starting');
+      expect(await joinWith(scene, machine?.name ?? '', tokenOf(scene))).toBe('denied');
+
+      await expectRemoved(scene, 'dev', 5 * MINUTE_MS);
+      expectNothingHeld(scene);
+    },
+  },
+];

@@ -1,0 +1,145 @@
+// A computer as one story: it is asked for, runs a command, and is removed. It must end well wherever the server is dropped
+// and whatever reply is lost.
+import { expect } from 'vitest';
+import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
+import { commandOf } from '#sim/work.ts';
+import {
+  type ComputerLaw,
+  type ComputerScene,
+  type ComputerSuite,
+  callerAt,
+  everMade,
+  expectNothingLeft,
+  insistOnCreate,
+  insistOnRemoval,
+  machinesOf,
+  openScene,
+  rowOf,
+  statusOf,
+} from './computers-world.ts';
+import { demand } from './demand.ts';
+import { crashPointsOf, madeTwice, numbers, taken } from './slice-story.ts';
+
+type Twist = Parameters<typeof openScene>[1];
+
+interface ComputerRun {
+  readonly scene: ComputerScene;
+  readonly most: number;
+  /** Whether its command was durable when its caller heard of it. */
+  readonly isAccepted: boolean;
+  /** Before it was removed. */
+  readonly middle: { readonly status: string; readonly machines: number };
+}
+
+const EXEC = {
+  command: commandOf({ durationMs: 10 * SECOND_MS, exitCode: 0, pieces: 0 }),
+  ...{ env: {}, stdin: false, priority: 0, labels: {}, graceMs: 0, retries: 0 },
+};
+
+async function story(harness: ComputerSuite, twist: Twist = {}): Promise<ComputerRun> {
+  const scene = await openScene(harness, twist);
+  const { world } = scene;
+  let most = 0;
+  let isAccepted = false;
+  const pass = async (ms: number): Promise<void> => {
+    for (let passedMs = 0; passedMs < ms; passedMs += 5 * SECOND_MS) {
+      await world.clock.advance(5 * SECOND_MS);
+      most = Math.max(most, machinesOf(scene).length);
+    }
+  };
+  await insistOnCreate(scene, 'dev');
+  await pass(90 * SECOND_MS);
+  const computer = rowOf(scene, 'dev')?.id;
+  if (computer !== undefined)
+    world.life.sessions.submit([{ computer, spec: EXEC }], callerAt()).then(
+      () => (isAccepted = true),
+      () => {},
+    );
+  await pass(MINUTE_MS);
+  const middle = { status: statusOf(scene, 'dev'), machines: machinesOf(scene).length };
+  await insistOnRemoval(scene, 'dev');
+  await pass(90 * SECOND_MS);
+  return { scene, most, isAccepted, middle };
+}
+
+/** One machine was made, once, an accepted command ran once, and in the end nothing is left. */
+function expectWhole({ scene, most, isAccepted, middle }: ComputerRun): void {
+  const { world } = scene;
+  const ran = [...world.agents.runs.values()];
+  expect(middle, 'in the middle').toEqual({ status: 'running', machines: 1 });
+  expect(most, 'machines at a time').toBe(1);
+  expect(madeTwice(world), 'machines made twice').toEqual([]);
+  expect(
+    everMade(scene).map(({ name }) => name),
+    'machines ever made',
+  ).toHaveLength(1);
+  expect(ran.length, 'commands that ran').toBeGreaterThanOrEqual(isAccepted ? 1 : 0);
+  expect(
+    ran.filter((times) => times !== 1),
+    'commands that ran more than once',
+  ).toEqual([]);
+  expectNothingLeft(scene);
+  const ended = world.disk.histories.endedComputers.map(({ name, endedBy }) => ({ name, endedBy }));
+  expect(ended, 'its history').toEqual([{ name: 'dev', endedBy: callerAt().who }]);
+}
+
+/** Each of these stories ends well; the first that does not is named. */
+async function expectAll(harness: ComputerSuite, stories: readonly (readonly [string, Twist])[]): Promise<void> {
+  for (const [name, twist] of stories) {
+    try {
+      expectWhole(await story(harness, twist));
+    } catch (thrown) {
+      demand(false, `${name}: ${(thrown as Error).message}`);
+    }
+  }
+}
+
+const dropLaw = (at: 'commit' | 'call'): ComputerLaw['check'] =>
+  async function check(_stage, harness) {
+    const { scene } = await story(harness);
+    const points = crashPointsOf(harness, at, scene.world.points[at]);
+
+    expect(points.length).toBeGreaterThan(3);
+    await expectAll(
+      harness,
+      points.map((crashAt) => [`dropped at ${JSON.stringify(crashAt)}`, { crashAt }]),
+    );
+  };
+
+export const STORY_LAWS: readonly ComputerLaw[] = [
+  {
+    id: 'story',
+    name: 'a computer starts, runs a command and is removed, and nothing of it is left',
+    async check(_stage, harness) {
+      const run = await story(harness);
+
+      expectWhole(run);
+      expect(run.isAccepted).toBe(true);
+    },
+  },
+  {
+    id: 'dropped at writes',
+    name: 'a computer comes and goes though the server is dropped at any commit, durable or not',
+    check: dropLaw('commit'),
+  },
+  {
+    id: 'dropped at calls',
+    name: 'a computer comes and goes though the server is dropped at any call to the cloud, carried out or not',
+    check: dropLaw('call'),
+  },
+  {
+    id: 'lost replies',
+    name: 'a computer comes and goes though any one reply is lost',
+    async check(_stage, harness) {
+      const { scene } = await story(harness);
+      const what = { kind: 'lost reply' } as const;
+      const stories = taken(harness, numbers(scene.world.points.call)).map((nth): readonly [string, Twist] => {
+        const prepare: NonNullable<Twist>['prepare'] = ({ cloud }) =>
+          void cloud.fake.failureRules.add({ what, after: nth - 1 });
+        return [`lost reply at call ${nth}`, { prepare }];
+      });
+
+      await expectAll(harness, stories);
+    },
+  },
+];

@@ -1,0 +1,153 @@
+// What the laws of computers share: a server with its computers on a fake cloud, people who ask again until they are
+// heard, and what must be left in the end.
+import { expect } from 'vitest';
+import { SECOND_MS } from '#core/clock.ts';
+import type { Computer, ComputerCaller, ComputerRequest, Computers } from '#core/computer.ts';
+import type { FaultKind } from '#core/fault.ts';
+import type { CallFailure } from '#fakes/failure-rules.ts';
+import { rowsOn } from '#sim/disk.ts';
+import type { SliceCloud, SliceMachine } from '#sim/slice/cloud.ts';
+import { openSliceWorld, type SliceWorld, type SliceWorldOptions } from '#sim/slice/world.ts';
+import type { SliceStage, SliceSuite } from './slice-world.ts';
+import type { Law } from './suite.ts';
+
+export type ComputerLawId =
+  | 'story'
+  | 'dropped at writes'
+  | 'dropped at calls'
+  | 'lost replies'
+  | 'refused'
+  | 'refused twice'
+  | 'late failure'
+  | 'time-out'
+  | 'hanging cloud'
+  | 'vanished'
+  | 'stopped outside'
+  | 'removal'
+  | 'removal with a restart'
+  | 'stubborn cloud'
+  | 'hundred'
+  | 'apart'
+  | 'restored'
+  | 'time to live'
+  | 'without a server'
+  | 'credentials'
+  | 'late join';
+
+/** How the suite gets at a platform: its fake, and what its users write. */
+export interface ComputerSuite extends Omit<SliceSuite, 'excuses'> {
+  /** What a user asks for; each computer of a world has another number. */
+  request(at: number): Pick<ComputerRequest, 'platform' | 'options' | 'backend'>;
+  /** All that the account holds and somebody pays for or trips over: machines, disks, addresses, networks, … */
+  held(cloud: SliceCloud): readonly string[];
+  /** All that the fake was given and that whoever may look into the account can read. */
+  shown(cloud: SliceCloud): readonly string[];
+  /** Nothing that is shown holds a credential; absent: at most the token of the one launch. */
+  readonly isSealed?: boolean;
+  /** What the cloud says to a creation that it refuses, and what the server makes of it. */
+  readonly refusals: readonly (readonly [FaultKind, CallFailure])[];
+  /** Somebody deletes a machine past the server. */
+  vanish(cloud: SliceCloud, machine: SliceMachine): void | Promise<void>;
+  /** Somebody stops it; absent where a machine that was stopped is over. */
+  stop?(cloud: SliceCloud, machine: SliceMachine): void | Promise<void>;
+  /** A machine whose time is over is gone, or costs nothing any more, though no server sees to it. */
+  readonly endsItself: boolean;
+  readonly excuses?: Readonly<Partial<Record<ComputerLawId, string>>>;
+}
+
+export type ComputerLaw = Law<ComputerLawId, SliceStage, ComputerSuite & { openWorld(): Promise<SliceStage> }>;
+
+/** A world, and what its account held before. */
+export interface ComputerScene {
+  readonly harness: ComputerSuite;
+  readonly world: SliceWorld;
+  readonly before: readonly string[];
+}
+
+/** Longer than a server is down. */
+const HEARD_MS = 6 * SECOND_MS;
+const MOST_TRIES = 5;
+
+export const callerAt = (at = 0): ComputerCaller => ({
+  who: `token:ann${at}`,
+  from: '127.0.0.1',
+  token: `t-ann${at}`,
+  isAdmin: true,
+});
+
+export async function openScene(
+  harness: ComputerSuite,
+  options: SliceWorldOptions & { prepare?(world: SliceWorld): void } = {},
+): Promise<ComputerScene> {
+  const { prepare, ...rest } = options;
+  const world = await openSliceWorld(harness, { pageSize: 2, ...rest });
+  const before = harness.held(world.cloud);
+  prepare?.(world);
+  return { harness, world, before };
+}
+
+export const computersOf = ({ world }: ComputerScene): Computers => world.life.features.public.computers as Computers;
+
+/** As a restart would find it. */
+export function rowOf({ world }: ComputerScene, name: string): Computer | undefined {
+  return [...rowsOn(world.disk, 'computers')].find((one) => one.name === name);
+}
+
+export const statusOf = (scene: ComputerScene, name: string): string => computersOf(scene).find(name)?.status ?? 'none';
+
+export const create = (scene: ComputerScene, name: string, more: Partial<ComputerRequest> = {}, at = 0) =>
+  computersOf(scene).create({ name, ...scene.harness.request(at), ...more }, callerAt(at));
+
+export const remove = (scene: ComputerScene, name: string, at = 0) => computersOf(scene).remove(name, callerAt(at));
+
+/** As people do it whose server dies under their hands. */
+async function insist({ world }: ComputerScene, isHeard: () => boolean, ask: () => Promise<unknown>): Promise<void> {
+  for (let tries = 0; tries < MOST_TRIES && !isHeard(); tries++) {
+    ask().catch(() => {});
+    await world.clock.advance(HEARD_MS);
+  }
+}
+
+export const insistOnCreate = (scene: ComputerScene, name: string): Promise<void> =>
+  insist(
+    scene,
+    () => rowOf(scene, name) !== undefined,
+    () => create(scene, name),
+  );
+
+export async function insistOnRemoval(scene: ComputerScene, name: string): Promise<void> {
+  const isHeard = (): boolean => rowOf(scene, name)?.removal !== undefined || rowOf(scene, name) === undefined;
+  await insist(scene, isHeard, () => remove(scene, name));
+}
+
+/** The machines of computers that exist. */
+export const machinesOf = ({ world }: ComputerScene): SliceMachine[] =>
+  world.machines().filter(({ mark }) => mark?.use === 'computer');
+
+/** All machines of computers that ever were. */
+export const everMade = ({ world: { cloud, disk } }: ComputerScene): SliceMachine[] =>
+  cloud.machines().filter(({ mark }) => mark?.use === 'computer' && mark.cluster === disk.cluster);
+
+/** No machine, nothing that was made for one, and no row. */
+export function expectNothingLeft(scene: ComputerScene): void {
+  const { harness, world, before } = scene;
+  const left = harness.held(world.cloud).filter((one) => !before.includes(one));
+  expect(left, 'what the account still holds').toEqual([]);
+  const { computers, computerMachines, launches } = world.life.store.view;
+  const rows = { computers: computers.size, machines: computerMachines.size, launches: launches.size };
+  expect(rows, 'rows in the end').toEqual({ computers: 0, machines: 0, launches: 0 });
+}
+
+/** Removes it, and expects that nothing of it is left. */
+export async function expectRemoved(scene: ComputerScene, name: string, withinMs: number): Promise<void> {
+  await remove(scene, name);
+  await scene.world.clock.advance(withinMs);
+  expect(statusOf(scene, name), 'its status in the end').toBe('none');
+  expectNothingLeft(scene);
+}
+
+/** Its machine is not paid for any more, and its rows may still be there. */
+export function expectNothingHeld({ harness, world, before }: ComputerScene): void {
+  const left = harness.held(world.cloud).filter((one) => !before.includes(one));
+  expect(left, 'what the account still holds').toEqual([]);
+}
