@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
+import { simCloud } from '#sim/backend.ts';
 import { ADMIN, ANN, openComputerWorld } from './testing/world.ts';
 
 const refusesCreate = (fault: Fault, times = Number.POSITIVE_INFINITY) => {
@@ -188,6 +189,28 @@ describe('a computer', () => {
       isAgentHere: false,
       why: expect.stringMatching(/^Its agent is away since 2026-/),
     });
+  });
+
+  it('has a launch token that opens nothing a quarter of an hour after its machine was made', async () => {
+    const templates = { slow: { platform: 'gcp', options: { project: 'p', timeout: 3_600 } } };
+    const world = await openComputerWorld({
+      sections: { computers: { templates } },
+      doesBoot: () => false,
+      moreClouds: (clock) => ({ gce_instance: simCloud({ clock, bootMs: 20_000, answerMs: 100 }) }),
+    });
+    await world.create('dev', { template: 'slow' });
+    const join = async () => {
+      const [made] = world.clouds.gce_instance?.machines() ?? [];
+      const { name = '', boot } = { name: made?.name, boot: made?.launch?.boot };
+      const hello = { name, pool: 'dev', slots: 1, labels: {}, wire: 'muster', version: '1' } as const;
+      const proof = { peerAddress: '10.9.9.9', token: boot?.token ?? '', key: 'a key' };
+      return world.join({ ...hello, hostname: name, address: '10.9.9.9', executions: [] }, proof);
+    };
+
+    await world.advance(16 * MINUTE_MS);
+
+    expect(world.statusOf('dev')).toBe('starting');
+    await expect(join()).rejects.toMatchObject({ kind: 'denied', message: expect.stringContaining('has expired') });
   });
 
   it('keeps its machine across a restart of the server', async () => {

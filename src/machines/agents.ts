@@ -1,6 +1,7 @@
 // Agents of all machines: the newest connection of each counts, and the use of its launch decides which feature admits it.
 import { hash } from 'node:crypto';
 import type { Hello, JoinProof } from '#core/agent-link.ts';
+import { MINUTE_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Agent, MachineRow } from '#core/machine.ts';
 import { readMark } from '#core/mark.ts';
@@ -127,12 +128,20 @@ export async function admitByLaunch<R extends MachineRow>(
   const credential = credentialOf(proof);
   if (row.credential !== undefined) checkAgentKey(row, credential);
   else if (launch === undefined || !isMadeFor(owned, row, launch)) throw notMadeFor(hello);
+  else if (isTooLate(owned, row)) throw refuseAgent(`The launch token of ${row.id} has expired.`);
   else checkFirstJoin(hello.name, row, credential);
   const isNews = row.joinedAt === undefined || row.credential !== credential;
   const { store } = owned.base;
   await (isNews ? store.commit([owned.put(joinedRow(owned, row, credential))]) : store.durable());
   return row.id;
 }
+
+// Clouds show the boot data of a machine for as long as it lives, to all who may look into the account.
+const LAUNCH_TOKEN_LASTS_MS = 15 * MINUTE_MS;
+
+/** An adopted machine may join at any age: it did so before the backup was restored. */
+const isTooLate = <R extends MachineRow>({ base }: OwnedMachines<R>, { launch, askedAt, createdAt = askedAt }: R) =>
+  launch !== undefined && base.clock.now() - createdAt > LAUNCH_TOKEN_LASTS_MS;
 
 /** A restored backup lacks the launch of a machine that was adopted: its token is ours, and of a launch that nobody knows. */
 function isMadeFor<R extends MachineRow>({ base, launched }: OwnedMachines<R>, row: R, launch: string): boolean {
