@@ -5,14 +5,14 @@ import { documentOf } from '#sim/slice/cloud.ts';
 import {
   type ComputerLaw,
   type ComputerScene,
-  computersOf,
+  computersIn,
   create,
   everMade,
   expectNothingLeft,
   machinesOf,
   openScene,
   remove,
-  statusOf,
+  statusIn,
 } from './computers-world.ts';
 import { madeTwice, numbers } from './slice-story.ts';
 import { callsAbout, machinesOf as machinesOfPool } from './slice-world.ts';
@@ -28,7 +28,7 @@ interface Shared extends ComputerScene {
   ids(): Readonly<Record<string, readonly string[]>>;
 }
 
-const idOf = (scene: ComputerScene, name: string): string => computersOf(scene).find(name)?.computer.id ?? '';
+const idOf = (scene: ComputerScene, name: string): string => computersIn(scene).find(name)?.computer.id ?? '';
 
 /** A pool with an idle worker beside two computers. */
 async function openShared(harness: Parameters<typeof openScene>[0]): Promise<Shared> {
@@ -70,7 +70,7 @@ export const APART_LAWS: readonly ComputerLaw[] = [
       await Promise.all(all.map((at) => create(scene, `dev-${at}`, harness.request(at), at)));
       await clock.advance(2 * MINUTE_MS + (harness.grownWithinMs ?? 0));
       const statuses = new Set(
-        computersOf(scene)
+        computersIn(scene)
           .list()
           .map(({ status, why }) => [status, why].join(' ').trim()),
       );
@@ -102,7 +102,7 @@ export const APART_LAWS: readonly ComputerLaw[] = [
       world.documents.erase('pools', 'gpu-pool');
       await world.clock.advance(5 * MINUTE_MS);
       expect(ids(), 'without the pool').toEqual({ pool: [], one: [], two: before.two });
-      expect(statusOf(scene, 'two')).toBe('running');
+      expect(statusIn(scene, 'two')).toBe('running');
       expect(
         callsAbout(world, before.two ?? [], harness).filter((action) => harness.removals.includes(action)),
       ).toEqual([]);
@@ -136,7 +136,7 @@ export const APART_LAWS: readonly ComputerLaw[] = [
 
       expect(before).toHaveLength(3);
       expect(world.machines().map(({ id, mark }) => [id, mark?.use, mark?.owner])).toEqual(before);
-      expect([statusOf(scene, 'one'), statusOf(scene, 'two')]).toEqual(['running', 'none']);
+      expect([statusIn(scene, 'one'), statusIn(scene, 'two')]).toEqual(['running', 'none']);
       await remove(scene, 'one');
       await clock.advance(5 * MINUTE_MS);
       const one = before.find(([, use]) => use === 'computer');

@@ -5,7 +5,7 @@ import {
   type ComputerLaw,
   type ComputerScene,
   callerAt,
-  computersOf,
+  computersIn,
   create,
   everMade,
   expectNothingHeld,
@@ -13,7 +13,7 @@ import {
   expectRemoved,
   machinesOf,
   openScene,
-  statusOf,
+  statusIn,
 } from './computers-world.ts';
 import { demand } from './demand.ts';
 
@@ -48,7 +48,7 @@ export const END_LAWS: readonly ComputerLaw[] = [
       const { clock } = scene.world;
       await create(scene, 'dev', { ttlMs: TTL_MS });
       await clock.advance(MINUTE_MS);
-      const extended = await computersOf(scene)
+      const extended = await computersIn(scene)
         .extend('dev', TTL_MS, callerAt())
         .then(
           () => true,
@@ -58,14 +58,14 @@ export const END_LAWS: readonly ComputerLaw[] = [
           },
         );
       await clock.advance(TTL_MS - 2 * MINUTE_MS);
-      expect([statusOf(scene, 'dev'), livesOf(scene).length]).toEqual(['running', 1]);
+      expect([statusIn(scene, 'dev'), livesOf(scene).length]).toEqual(['running', 1]);
       if (extended) {
         await clock.advance(TTL_MS);
-        expect([statusOf(scene, 'dev'), livesOf(scene).length], 'extended').toEqual(['running', 1]);
+        expect([statusIn(scene, 'dev'), livesOf(scene).length], 'extended').toEqual(['running', 1]);
       }
       await clock.advance(5 * MINUTE_MS);
 
-      expect(statusOf(scene, 'dev')).toBe('none');
+      expect(statusIn(scene, 'dev')).toBe('none');
       expectNothingLeft(scene);
       const [ended] = scene.world.disk.histories.endedComputers;
       expect(ended).toMatchObject({ endedBy: 'muster', why: 'Its time to live is over.' });
@@ -87,7 +87,7 @@ export const END_LAWS: readonly ComputerLaw[] = [
 
       await server.start();
       await clock.advance(5 * MINUTE_MS);
-      expect(statusOf(scene, 'dev')).toBe('none');
+      expect(statusIn(scene, 'dev')).toBe('none');
       expect(everMade(scene)).toHaveLength(1);
       expectNothingLeft(scene);
     },
@@ -109,7 +109,7 @@ export const END_LAWS: readonly ComputerLaw[] = [
       const { name = '' } = machine ?? {};
       expect(await joinWith(scene, name, token), 'the same name again').toBe('denied');
       expect(await joinWith(scene, 'c-dev-other', token), 'another name').toBe('denied');
-      expect(statusOf(scene, 'dev')).toBe('running');
+      expect(statusIn(scene, 'dev')).toBe('running');
       const told = JSON.stringify(world.disk.histories);
       expect(told.match(CREDENTIAL), 'in events and history').toBeNull();
       await expectRemoved(scene, 'dev', 5 * MINUTE_MS);
@@ -128,7 +128,7 @@ export const END_LAWS: readonly ComputerLaw[] = [
       await create(scene, 'dev', request);
       await scene.world.clock.advance(lateMs);
       const [machine] = machinesOf(scene);
-      expect(statusOf(scene, 'dev')).toBe('starting');
+      expect(statusIn(scene, 'dev')).toBe('starting');
       expect(await joinWith(scene, machine?.name ?? '', tokenOf(scene))).toBe('denied');
 
       await expectRemoved(scene, 'dev', 5 * MINUTE_MS);

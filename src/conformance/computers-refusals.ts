@@ -6,7 +6,7 @@ import {
   type ComputerLaw,
   type ComputerScene,
   type ComputerSuite,
-  computersOf,
+  computersIn,
   create,
   everMade,
   expectNothingHeld,
@@ -14,7 +14,7 @@ import {
   machinesOf,
   openScene,
   rowOf,
-  statusOf,
+  statusIn,
 } from './computers-world.ts';
 import { demand } from './demand.ts';
 
@@ -22,7 +22,7 @@ const FOR_EVER = 1e9;
 /** Longer than any platform may take until it runs. */
 const TOO_LONG_MS = 12 * MINUTE_MS;
 
-const whyOf = (scene: ComputerScene): string => computersOf(scene).find('dev')?.why ?? '';
+const whyOf = (scene: ComputerScene): string => computersIn(scene).find('dev')?.why ?? '';
 const eventsOf = ({ world }: ComputerScene, kind: string) =>
   world.disk.histories.events.filter((event) => event.kind === `computer.${kind}`);
 
@@ -48,7 +48,7 @@ export const REFUSAL_LAWS: readonly ComputerLaw[] = [
         const scene = await refusing(harness, what, FOR_EVER);
         const { maxRetries = 0, failure } = rowOf(scene, 'dev') ?? {};
 
-        expect([statusOf(scene, 'dev'), failure?.kind], wordsOf(what)).toEqual(['error', kind]);
+        expect([statusIn(scene, 'dev'), failure?.kind], wordsOf(what)).toEqual(['error', kind]);
         expect(whyOf(scene)).toContain(`Failed after ${maxRetries} attempts: `);
         expect(whyOf(scene)).toContain(wordsOf(what));
         const retries = eventsOf(scene, 'retrying').map(({ message }) => message);
@@ -67,7 +67,7 @@ export const REFUSAL_LAWS: readonly ComputerLaw[] = [
       for (const [, what] of harness.refusals) {
         const scene = await refusing(harness, what, 2);
 
-        expect([statusOf(scene, 'dev'), whyOf(scene)]).toEqual(['running', '']);
+        expect([statusIn(scene, 'dev'), whyOf(scene)]).toEqual(['running', '']);
         expect(machinesOf(scene)).toHaveLength(1);
         await expectRemoved(scene, 'dev', 2 * MINUTE_MS);
       }
@@ -83,7 +83,7 @@ export const REFUSAL_LAWS: readonly ComputerLaw[] = [
         await scene.world.clock.advance(4 * MINUTE_MS + 3 * (harness.refusedAfterMs ?? 0));
 
         const [status, machines] = count === 1 ? ['running', 1] : ['error', 0];
-        expect([statusOf(scene, 'dev'), machinesOf(scene).length], `${count} promised and not made`).toEqual([
+        expect([statusIn(scene, 'dev'), machinesOf(scene).length], `${count} promised and not made`).toEqual([
           status,
           machines,
         ]);
@@ -102,11 +102,11 @@ export const REFUSAL_LAWS: readonly ComputerLaw[] = [
       const scene = await openScene(harness, { bootMs: HOUR_MS });
       await create(scene, 'dev');
       await scene.world.clock.advance(MINUTE_MS);
-      const before = [statusOf(scene, 'dev'), machinesOf(scene).length];
+      const before = [statusIn(scene, 'dev'), machinesOf(scene).length];
       await scene.world.clock.advance(TOO_LONG_MS);
 
       expect(before).toEqual(['starting', 1]);
-      expect(statusOf(scene, 'dev')).toBe('error');
+      expect(statusIn(scene, 'dev')).toBe('error');
       expect(whyOf(scene)).toContain('Operation timed out after ');
       expect(everMade(scene)).toHaveLength(1);
       expectNothingHeld(scene);

@@ -7,7 +7,7 @@ import {
   type ComputerLaw,
   type ComputerScene,
   type ComputerSuite,
-  computersOf,
+  computersIn,
   create,
   everMade,
   expectNothingHeld,
@@ -17,7 +17,7 @@ import {
   machinesOf,
   openScene,
   remove,
-  statusOf,
+  statusIn,
 } from './computers-world.ts';
 import { taken } from './slice-story.ts';
 
@@ -30,7 +30,7 @@ async function running(harness: ComputerSuite): Promise<ComputerScene & { readon
   await create(scene, 'dev');
   await scene.world.clock.advance(MINUTE_MS);
   const [machine] = machinesOf(scene);
-  expect([statusOf(scene, 'dev'), machine !== undefined], 'before').toEqual(['running', true]);
+  expect([statusIn(scene, 'dev'), machine !== undefined], 'before').toEqual(['running', true]);
   return { ...scene, machine: machine as SliceMachine };
 }
 
@@ -42,8 +42,8 @@ async function removedAt(harness: ComputerSuite, ms: number, isDropped: boolean)
   await remove(scene, 'dev');
   for (const afterMs of AGAIN_AFTER_MS) {
     await world.clock.advance(afterMs);
-    if (statusOf(scene, 'dev') !== 'none') await remove(scene, 'dev');
-    expect(['stopping', 'none'], `removed after ${ms} ms`).toContain(statusOf(scene, 'dev'));
+    if (statusIn(scene, 'dev') !== 'none') await remove(scene, 'dev');
+    expect(['stopping', 'none'], `removed after ${ms} ms`).toContain(statusIn(scene, 'dev'));
   }
   if (isDropped) world.restart();
   await world.clock.advance(5 * MINUTE_MS);
@@ -78,7 +78,7 @@ export const REMOVAL_LAWS: readonly ComputerLaw[] = [
         const ends = harness.removals.map((action) => world.cloud.fake.failureRules.add({ action, what, times: 1e9 }));
         await remove(scene, 'dev');
         await world.clock.advance(5 * MINUTE_MS);
-        expect(statusOf(scene, 'dev'), what.kind).toBe('stopping');
+        expect(statusIn(scene, 'dev'), what.kind).toBe('stopping');
 
         for (const end of ends) end();
         await world.clock.advance(10 * MINUTE_MS);
@@ -94,8 +94,8 @@ export const REMOVAL_LAWS: readonly ComputerLaw[] = [
       await harness.vanish(scene.world.cloud, scene.machine);
       await scene.world.clock.advance(10 * MINUTE_MS);
 
-      expect(statusOf(scene, 'dev')).toBe('error');
-      expect(computersOf(scene).find('dev')?.why).toMatch(/gone|terminated|ended|deleted/i);
+      expect(statusIn(scene, 'dev')).toBe('error');
+      expect(computersIn(scene).find('dev')?.why).toMatch(/gone|terminated|ended|deleted/i);
       expect(everMade(scene)).toHaveLength(1);
       expectNothingHeld(scene);
       await expectRemoved(scene, 'dev', MINUTE_MS);
@@ -110,8 +110,8 @@ export const REMOVAL_LAWS: readonly ComputerLaw[] = [
       await harness.stop(scene.world.cloud, scene.machine);
       await scene.world.clock.advance(5 * MINUTE_MS);
 
-      expect(statusOf(scene, 'dev')).toBe('stopped');
-      expect(computersOf(scene).find('dev')?.why).toContain('stopped outside');
+      expect(statusIn(scene, 'dev')).toBe('stopped');
+      expect(computersIn(scene).find('dev')?.why).toContain('stopped outside');
       await insistOnRemoval(scene, 'dev');
       await scene.world.clock.advance(5 * MINUTE_MS + 10 * SECOND_MS);
       expectNothingLeft(scene);

@@ -15,7 +15,7 @@ import {
   machinesOf,
   openScene,
   rowOf,
-  statusOf,
+  statusIn,
 } from './computers-world.ts';
 import { demand } from './demand.ts';
 import { crashPointsOf, madeTwice, numbers, taken } from './slice-story.ts';
@@ -56,7 +56,7 @@ async function story(harness: ComputerSuite, twist: Twist = {}): Promise<Compute
       () => {},
     );
   await pass(MINUTE_MS);
-  const middle = { status: statusOf(scene, 'dev'), machines: machinesOf(scene).length };
+  const middle = { status: statusIn(scene, 'dev'), machines: machinesOf(scene).length };
   await insistOnRemoval(scene, 'dev');
   await pass(90 * SECOND_MS);
   return { scene, most, isAccepted, middle };

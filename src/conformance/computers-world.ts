@@ -86,19 +86,19 @@ export async function openScene(
   return { harness, world, before };
 }
 
-export const computersOf = ({ world }: ComputerScene): Computers => world.life.features.public.computers as Computers;
+export const computersIn = ({ world }: ComputerScene): Computers => world.life.features.public.computers as Computers;
 
 /** As a restart would find it. */
 export function rowOf({ world }: ComputerScene, name: string): Computer | undefined {
   return [...rowsOn(world.disk, 'computers')].find((one) => one.name === name);
 }
 
-export const statusOf = (scene: ComputerScene, name: string): string => computersOf(scene).find(name)?.status ?? 'none';
+export const statusIn = (scene: ComputerScene, name: string): string => computersIn(scene).find(name)?.status ?? 'none';
 
 export const create = (scene: ComputerScene, name: string, more: Partial<ComputerRequest> = {}, at = 0) =>
-  computersOf(scene).create({ name, ...scene.harness.request(at), ...more }, callerAt(at));
+  computersIn(scene).create({ name, ...scene.harness.request(at), ...more }, callerAt(at));
 
-export const remove = (scene: ComputerScene, name: string, at = 0) => computersOf(scene).remove(name, callerAt(at));
+export const remove = (scene: ComputerScene, name: string, at = 0) => computersIn(scene).remove(name, callerAt(at));
 
 /** As people do it whose server dies under their hands. */
 async function insist({ world }: ComputerScene, isHeard: () => boolean, ask: () => Promise<unknown>): Promise<void> {
@@ -142,7 +142,7 @@ export function expectNothingLeft(scene: ComputerScene): void {
 export async function expectRemoved(scene: ComputerScene, name: string, withinMs: number): Promise<void> {
   await remove(scene, name);
   await scene.world.clock.advance(withinMs);
-  expect(statusOf(scene, name), 'its status in the end').toBe('none');
+  expect(statusIn(scene, name), 'its status in the end').toBe('none');
   expectNothingLeft(scene);
 }
 

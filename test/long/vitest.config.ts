@@ -8,6 +8,7 @@ export default defineConfig({
     root: join(import.meta.dirname, '..', '..'),
     include: [
       'src/**/slice.test.ts',
+      'src/{conformance,providers}/**/computers.test.ts',
       'src/**/crash.test.ts',
       'src/sim/seeded-world.test.ts',
       'test/long/**/*.test.ts',
