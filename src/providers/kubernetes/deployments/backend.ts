@@ -17,6 +17,16 @@ import { slowDeployments } from './slow-deployments.ts';
 
 const KEY_BYTES = 32;
 
+/** Half a machine must not stay for a lost answer: asked once more, the API server tells whether it has done so. */
+async function again<T>(signal: AbortSignal, run: () => Promise<T>): Promise<T> {
+  try {
+    return await run();
+  } catch (thrown) {
+    if (!isUnclear(Fault.from(thrown).kind) || signal.aborted) throw thrown;
+    return run();
+  }
+}
+
 export async function openDeployments(config: DeploymentConfig, context: Context): Promise<Backend> {
   const { access, kube, follow } = await clusterOf(context, config);
   const { clock, cluster, random } = context;
@@ -35,18 +45,13 @@ export async function openDeployments(config: DeploymentConfig, context: Context
   const keyOf = (name: string): string => `${namespace}/${name}`;
 
   /** Created rather than applied: an apply would change the object of somebody else that has this name. */
-  async function made(resource: KubeResource, object: KubeObject, signal: AbortSignal) {
-    const attempt = (): Promise<KubeObject | undefined> =>
+  const made = (resource: KubeResource, object: KubeObject, signal: AbortSignal): Promise<KubeObject | undefined> =>
+    again(signal, () =>
       kube.create(resource, object, signal).catch((thrown) => {
         if (!isAlreadyThere(thrown)) throw thrown;
         return undefined;
-      });
-    return attempt().catch((thrown) => {
-      // Half a machine must not stay for a lost answer: asked once more, the API server tells whether it has the object.
-      if (!isUnclear(Fault.from(thrown).kind) || signal.aborted) throw thrown;
-      return attempt();
-    });
-  }
+      }),
+    );
 
   /** The Deployment that an earlier try has made; a fault where that of somebody else has the name. */
   async function ours(name: string, launch: Launch, signal: AbortSignal): Promise<Deployment> {
@@ -65,7 +70,8 @@ export async function openDeployments(config: DeploymentConfig, context: Context
       service && made(SERVICES, service, signal),
     ]);
     const at = { namespace, name: owner.metadata.name };
-    deployments.learn(await kube.patch(DEPLOYMENTS, at, { merge: { spec: { paused: false } } }, signal));
+    const merge = { spec: { paused: false } };
+    deployments.learn(await again(signal, () => kube.patch(DEPLOYMENTS, at, { merge }, signal)));
   }
 
   /** Throws where the answer is unclear: the listing will tell. */
