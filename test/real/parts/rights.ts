@@ -16,10 +16,13 @@ export interface Right {
 
 const ROW = /^\| `([^`]+)` \| ([a-z, ]+) \|/;
 
-/** The table of the documentation as rules: it must be enough, and nothing is granted that it does not name. */
-export function documentedRights(): readonly Right[] {
-  const [, section = ''] = readFileSync(README, 'utf8').split('## Rights');
-  return section.split('\n').flatMap((line) => {
+/**
+ * The tables of the documentation as rules: they must be enough, and nothing is granted that they do not name. That of
+ * computers counts where it is asked for.
+ */
+export function documentedRights({ computers = false } = {}): readonly Right[] {
+  const [, section = '', ofComputers = ''] = readFileSync(README, 'utf8').split(/^###? Rights/m);
+  return (computers ? section + ofComputers : section).split('\n').flatMap((line) => {
     const [, resource = '', verbs = ''] = ROW.exec(line) ?? [];
     if (resource === '') return [];
     const [, plural = '', group = '', subresource = ''] = /^([a-z]+)\.?([a-z.]*)(\/[a-z]+)?$/.exec(resource) ?? [];
