@@ -89,7 +89,16 @@ export class DockerProvisioner extends PlatformProvisioner {
   }
 }
 
-const KUBERNETES_KEYS = ['namespace', 'clusterName', 'region', 'resourceGroup', 'projectId', 'version', 'image'];
+const KUBERNETES_KEYS = [
+  'namespace',
+  'clusterName',
+  'region',
+  'resourceGroup',
+  'projectId',
+  'version',
+  'image',
+  'serviceType',
+];
 const KUBERNETES_PLATFORMS = {
   [KubernetesPlatform.LOCAL]: 'kubernetes',
   [KubernetesPlatform.AWS_EKS]: 'aws_eks',
@@ -107,9 +116,12 @@ export class KubernetesProvisioner extends PlatformProvisioner {
   declare readonly projectId: string | undefined;
   declare readonly version: string | undefined;
   declare readonly image: string | undefined;
+  declare readonly serviceType: 'ClusterIP' | 'LoadBalancer';
 
   constructor(options: KubernetesOptions = {}) {
-    super({ platforms: KUBERNETES_PLATFORMS, keys: KUBERNETES_KEYS, timeoutSeconds: 300 }, options);
+    // Setup waits for an answer, and most programs that set computers up run outside of the cluster.
+    const given = { ...options, serviceType: options.serviceType ?? 'LoadBalancer' };
+    super({ platforms: KUBERNETES_PLATFORMS, keys: KUBERNETES_KEYS, timeoutSeconds: 300 }, given);
     this.platform = options.platform ?? KubernetesPlatform.LOCAL;
   }
 }

@@ -123,4 +123,6 @@ export interface KubernetesOptions extends ComputerOptions {
   readonly version?: string | undefined;
   /** Image, in place of the one that Muster builds. */
   readonly image?: string | undefined;
+  /** `LoadBalancer` unless given; a `ClusterIP` is reached only within the cluster. */
+  readonly serviceType?: 'ClusterIP' | 'LoadBalancer' | undefined;
 }

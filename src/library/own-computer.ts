@@ -1,8 +1,7 @@
 // What the classes do: set a computer up, ask for it, tear it down. Each is durable before it acts, so that the next run
 // goes on where a crashed one ended.
 import { offerFor } from '#computers/requests.ts';
-import type { Clock } from '#core/clock.ts';
-import { MINUTE_MS } from '#core/clock.ts';
+import { type Clock, DAY_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import type { Computer, ComputerCaller, ComputerStatus, ShownComputer } from '#core/computer.ts';
 import { Fault } from '#core/fault.ts';
 import type { MachineEndpoint } from '#core/provider.ts';
@@ -47,10 +46,12 @@ interface Wait {
 }
 
 const CALLER: ComputerCaller = { who: 'script', from: 'library', token: 'script', isAdmin: true };
-const TIMED_OUT = /^Operation timed out/;
+// The wait is that of a run, and the next run waits anew: what is stored only ends what no run comes back for.
+const STORED_TIMEOUT_SECONDS = DAY_MS / SECOND_MS;
 const LISTED_WITHIN_MS = MINUTE_MS;
 
-const SET_UP_AGAIN = 'Call setup again, with a longer timeout if it only takes longer.';
+const SET_UP_AGAIN =
+  'Let this process reach the port of the computer (security group, firewall), or give a longer timeout, and call setup again.';
 const TEAR_DOWN_AGAIN = 'Call teardown again: it goes on where this one has ended.';
 
 /** What there is, as far as that is known, for the error of a wait that was too long. */
@@ -69,7 +70,7 @@ function failureOf({ failure, removal }: Computer): Fault | undefined {
   if (removal) return new Fault('conflict', `It was torn down while it was set up: ${removal.why}`);
   if (!failure) return undefined;
   const { kind, message, remedy } = failure;
-  return TIMED_OUT.test(message) ? new TimeoutError(undefined, SET_UP_AGAIN) : new Fault(kind, message, { remedy });
+  return new Fault(kind, message, { remedy });
 }
 
 export function openOwnComputer(parts: LibraryParts, options: OwnComputerOptions): OwnComputer {
@@ -141,8 +142,8 @@ export function openOwnComputer(parts: LibraryParts, options: OwnComputerOptions
     const before = await earlier(plane);
     try {
       if (!before) {
-        const { options: own, ttlMs } = options;
-        await plane.computers.create({ name, platform, options: own, ttlMs }, CALLER);
+        const own = { ...options.options, timeout: STORED_TIMEOUT_SECONDS };
+        await plane.computers.create({ name, platform, options: own, ttlMs: options.ttlMs }, CALLER);
       }
       const wait = { untilMs, remedy: SET_UP_AGAIN };
       return await until(plane, wait, (shown) => runningAt(plane, shown));

@@ -11,6 +11,10 @@ const options = z.strictObject({
   projectId: z.string().min(1).optional().describe('Project of the cluster; needed by `gcp_gke`.'),
   version: z.string().min(1).optional().describe('Version of the image; absent: that of this Muster.'),
   image: z.string().min(1).optional().describe('Image, in place of the one that Muster builds.'),
+  serviceType: z
+    .enum(['ClusterIP', 'LoadBalancer'])
+    .optional()
+    .describe('Type of the Service; absent: `ClusterIP`, which is reached within the cluster.'),
 });
 
 type KubernetesOptions = z.output<typeof options>;
@@ -25,11 +29,12 @@ function on(platform: string, summary: string, cluster: Cluster): Platform<Kuber
     backend(given, context: PlatformContext) {
       const need: Need = (option, value, variable) =>
         needed(option, value, { platform, context, ...(variable && { variable }) });
-      const { namespace } = given;
+      const { namespace, serviceType } = given;
       return {
         kubernetes_deployment: present({
           namespace,
           image: imageOf(given, context.agentImage),
+          service_type: serviceType,
           ...cluster(given, need),
         }),
       };

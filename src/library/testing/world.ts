@@ -2,6 +2,7 @@
 import { knownKinds } from '#config/kinds.ts';
 import { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
+import type { MachineEndpoint } from '#core/provider.ts';
 import { seededRandom } from '#core/random.ts';
 import { during } from '#core/testing/during.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
@@ -33,6 +34,8 @@ export interface LibraryWorldOptions {
   readonly variables?: Readonly<Record<string, string>>;
   readonly bootMs?: number;
   readonly lagMs?: number;
+  /** Whether a machine of the cloud is behind that place; absent: behind any, while one of ours runs. */
+  reaches?(cloud: SliceCloud, place: MachineEndpoint): boolean;
 }
 
 export interface LibraryWorld {
@@ -56,7 +59,7 @@ const never = <T>(): Promise<T> => new Promise<T>(() => {});
 
 export async function openLibraryWorld(
   harness: SliceHarness,
-  { variables = harness.variables ?? {}, bootMs = 2_000, lagMs = 0 }: LibraryWorldOptions = {},
+  { variables = harness.variables ?? {}, bootMs = 2_000, lagMs = 0, reaches }: LibraryWorldOptions = {},
 ): Promise<LibraryWorld> {
   await harness.load?.();
   const clock = new VirtualClock();
@@ -78,7 +81,9 @@ export async function openLibraryWorld(
 
   const probe: typeof fetch = async (input) => {
     probes.push(String(input));
-    if (world.answers() && cloud.machines().some(isRunning)) return Response.json({ healthy: true });
+    const { hostname: host, port } = new URL(String(input));
+    const isThere = reaches?.(cloud, { host, port: Number(port) }) ?? cloud.machines().some(isRunning);
+    if (world.answers() && isThere) return Response.json({ healthy: true });
     throw new TypeError('fetch failed');
   };
 

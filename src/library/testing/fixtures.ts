@@ -1,0 +1,112 @@
+// Each class on its fake cloud: how it is made there, which calls go wrong, what is left at the end.
+import type { CallFailure } from '#fakes/failure-rules.ts';
+import type { SliceHarness } from '#sim/slice/cloud.ts';
+import { SEED_DATA } from '../../providers/aws/fake/seed-data.ts';
+import { AWS_SLICE } from '../../providers/aws/fake/slice/testing.ts';
+import { DOCKER_SLICE } from '../../providers/docker/fake/testing.ts';
+import { PROJECT } from '../../providers/gcp/fake/compute/seed-data.ts';
+import { INSTANCE_SLICE } from '../../providers/gcp/fake/compute/testing/slices.ts';
+import { objectsOf, reached } from '../../providers/kubernetes/deployments/testing.ts';
+import { fakesOf, KUBERNETES_SLICE } from '../../providers/kubernetes/fake/slice/testing.ts';
+import { AWSProvisioner, DockerProvisioner, GCPProvisioner, KubernetesProvisioner } from '../classes.ts';
+import type { ComputerOptions } from '../options.ts';
+import type { PlatformProvisioner } from '../platform-class.ts';
+import type { LibraryWorld, LibraryWorldOptions, Script } from './world.ts';
+
+export const LOSSES = ['lost reply', 'lost request', 'truncated reply'] as const;
+type Loss = (typeof LOSSES)[number];
+
+export interface PlatformFixture {
+  readonly title: string;
+  readonly harness: SliceHarness;
+  readonly world?: LibraryWorldOptions;
+  /** A computer of this script. */
+  make(script: Script, options?: ComputerOptions): PlatformProvisioner;
+  /** The call that makes its machine. */
+  readonly creation: string;
+  readonly deletion: string;
+  /** The cloud itself deletes its machine at the end. */
+  readonly isEndedByCloud?: true;
+  /** What the answer to a creation may suffer; absent: all of them. */
+  readonly losses?: readonly Loss[];
+  /** The file that the agent of its machine gets. */
+  agentFile(world: LibraryWorld): string;
+  readonly denied: CallFailure;
+  /** What is left of computers in the cloud. */
+  remains(world: LibraryWorld): readonly string[];
+}
+
+/** In the script of a machine, or put into its container as it is. */
+function fileInScripts({ ours }: LibraryWorld): string {
+  const text = ours()
+    .flatMap(({ scripts }) => scripts())
+    .join('\n');
+  return /agent\.yaml" <<'MUSTER_END'\n([\s\S]*?)\nMUSTER_END/.exec(text)?.[1] ?? text;
+}
+
+const machines = ({ ours }: LibraryWorld): readonly string[] => ours().map(({ name }) => name);
+
+export const FIXTURES: readonly PlatformFixture[] = [
+  {
+    title: 'an EC2 instance',
+    harness: AWS_SLICE,
+    make: (script, options) => new (script.use(AWSProvisioner))({ imageId: SEED_DATA.image, ...options }),
+    creation: 'RunInstances',
+    deletion: 'TerminateInstances',
+    denied: { kind: 'error', code: 'UnauthorizedOperation', status: 403 },
+    remains: machines,
+    agentFile: fileInScripts,
+  },
+  {
+    title: 'an instance of Compute Engine',
+    harness: INSTANCE_SLICE,
+    make: (script, options) =>
+      new (script.use(GCPProvisioner))({ project: PROJECT, sourceImage: 'debian-cloud/debian-12', ...options }),
+    isEndedByCloud: true,
+    creation: 'compute.instances.bulkInsert',
+    deletion: 'compute.instances.delete',
+    denied: INSTANCE_SLICE.denied,
+    remains: machines,
+    agentFile: fileInScripts,
+  },
+  {
+    title: 'a container',
+    harness: DOCKER_SLICE,
+    // A container whose creation is not answered is listed, and is not started.
+    losses: ['lost request'],
+    make: (script, options) => new (script.use(DockerProvisioner))({ image: 'muster/agent', ...options }),
+    creation: 'create',
+    deletion: 'delete',
+    denied: DOCKER_SLICE.denied,
+    remains: machines,
+    agentFile: fileInScripts,
+  },
+  {
+    title: 'a Deployment',
+    harness: {
+      ...KUBERNETES_SLICE,
+      async load() {
+        await Promise.all([KUBERNETES_SLICE.load?.(), import('../../providers/kubernetes/deployments/backend.ts')]);
+      },
+    },
+    world: {
+      reaches(cloud, place) {
+        const fake = fakesOf.get(cloud);
+        return fake !== undefined && reached(fake, place) !== undefined;
+      },
+    },
+    make: (script, options) => new (script.use(KubernetesProvisioner))({ image: 'muster/agent', ...options }),
+    creation: 'create deployments',
+    deletion: 'delete deployments',
+    denied: { kind: 'error', code: 'Forbidden', status: 403 },
+    remains({ cloud }) {
+      const fake = fakesOf.get(cloud);
+      return fake ? objectsOf(fake) : [];
+    },
+    agentFile({ cloud }) {
+      const [secret] = fakesOf.get(cloud)?.objects('secrets') ?? [];
+      const [file = ''] = Object.values((secret as { readonly data?: Record<string, string> } | undefined)?.data ?? {});
+      return Buffer.from(file, 'base64').toString();
+    },
+  },
+];
