@@ -13,9 +13,8 @@ import { type Disk, emptyDisk, memoryDriver } from '#store/memory.ts';
 import { openStore } from '#store/store.ts';
 import { providers } from '../../providers/providers.gen.ts';
 import type { ComputerLog } from '../base.ts';
-import type { ComputerOptions } from '../options.ts';
 import type { LibraryParts } from '../parts.ts';
-import type { PlatformProvisioner } from '../platform-class.ts';
+import { withParts } from './with-parts.ts';
 
 export const STATE_DIR = '/state';
 
@@ -27,7 +26,7 @@ export interface Script {
   /** As SIGKILL. */
   kill(): void;
   /** The class as this script has it. */
-  use<C extends abstract new (...args: never[]) => object>(it: C): C;
+  use<C extends new (...args: never[]) => object>(it: C): C;
 }
 
 export interface LibraryWorldOptions {
@@ -142,21 +141,7 @@ export async function openLibraryWorld(
       kill() {
         isDead = true;
       },
-      use<C extends abstract new (...args: never[]) => object>(it: C): C {
-        const given = it as unknown as new (
-          options?: ComputerOptions,
-        ) => PlatformProvisioner & {
-          parts?: undefined;
-        };
-        const made = class extends given {
-          static parts(): LibraryParts {
-            return parts;
-          }
-        };
-        // Log lines name the class.
-        Object.defineProperty(made, 'name', { value: it.name });
-        return made as unknown as C;
-      },
+      use: (it) => withParts(it, parts),
     };
   }
 
