@@ -50,7 +50,8 @@ async function start({ clock, port }: Parameters<Simulation['start']>[0]): Promi
   store.accessKeys.set(ACCESS_KEY.id, ACCESS_KEY.secret);
   world.stores.set(ONLY_STORE, store);
   world.isOpen = true;
-  const watch = (changed: (machine: Bootable) => void) => world.compute.watch((vm) => changed(bootable(vm)));
+  const watch = (changed: (machine: Bootable) => void) =>
+    world.compute.watch((vm) => changed(bootable(vm, () => world.compute.stop(vm))));
   const served = await serveFake(fake.handle, { port }, { clock, watch });
   const { address } = served;
   return {

@@ -6,10 +6,12 @@ import type { BackendWorld } from '../../../conformance/backend-world.ts';
 import { type Failures, openSceneOf, type Scene, troubleIn } from '../../../conformance/scene.ts';
 import { openVms } from '../vm/backend.ts';
 import { VmConfig } from '../vm/config.ts';
+import { machineNameOf } from '../vm/marks.ts';
 import { openScaleSet } from '../vmss/backend.ts';
 import { VmssConfig } from '../vmss/config.ts';
 import type { Compute } from './compute/compute.ts';
 import { isPartThere, stateAt } from './compute/machine.ts';
+import { isNetworkThere } from './compute/networks.ts';
 import { type FakeScaleSet, flexibleSet, type SetChanges } from './compute/scale-sets.ts';
 import { type FakeAzure, type FakeAzureOptions, openFakeAzure } from './fake-azure.ts';
 import type { AzureCall } from './read-call.ts';
@@ -35,6 +37,9 @@ export const GPU_CONFIG = {
   subnetId: GPU.subnet_id,
   publicIp: true,
 };
+
+/** What leaves out the network of the machines. */
+export const OWN_NETWORK = { subnetId: undefined, publicIp: false };
 
 export type AzureScene = Scene<FakeAzure>;
 
@@ -68,11 +73,12 @@ const SET_CONFIG = { subscriptionId: SUBSCRIPTION, resourceGroup: GROUP, vmssNam
 export const openInSet = (scene: AzureScene, config: object = {}, context = contextIn(scene)): Promise<Backend> =>
   scene.during(openScaleSet(VmssConfig.parse({ ...SET_CONFIG, ...config }), context));
 
-/** The names of all that is left of machines: they themselves, interfaces, addresses, disks. */
-export function remainsIn({ vms, parts, clock }: Compute): string[] {
+/** The names of all that is left of machines: they themselves, interfaces, addresses, disks, networks. */
+export function remainsIn({ vms, parts, networks, clock }: Compute): string[] {
   const nowMs = clock.now();
   const left = parts.filter((part) => isPartThere(part, nowMs)).map(({ name }) => name);
-  return [...vms.filter((vm) => stateAt(vm, nowMs) !== 'gone').map(({ name }) => name), ...left];
+  const inNetwork = networks.all.filter((one) => isNetworkThere(one, nowMs)).map(({ name }) => name);
+  return [...vms.filter((vm) => stateAt(vm, nowMs) !== 'gone').map(({ name }) => name), ...left, ...inNetwork];
 }
 
 const isLaterPage = ({ params, action }: AzureCall): boolean =>
@@ -104,10 +110,18 @@ export function openVmWorld(scene: AzureScene, open: BackendWorld['open']): Back
   return {
     ...troubleIn(scene, { creation: 'management.vmPut', laterPage: LATER_PAGE, failures: FAILURES }),
     open,
-    existing: async () =>
-      compute.vms
-        .filter((vm) => ['Creating', 'Succeeded'].includes(stateAt(vm, scene.clock.now())))
-        .map(({ name }) => name),
+    async existing() {
+      const nowMs = scene.clock.now();
+      const living = compute.vms.filter((vm) => ['Creating', 'Succeeded'].includes(stateAt(vm, nowMs)));
+      const networks = compute.networks.all.filter((one) => isNetworkThere(one, nowMs) && one.goneAtMs === undefined);
+      return [
+        ...new Set([...living.map(({ name }) => name), ...networks.map((one) => machineNameOf(one) ?? one.name)]),
+      ];
+    },
+    async reached({ host, port }) {
+      const found = compute.parts.find(({ ip }) => ip === host);
+      return found && { name: found.vm.name, port };
+    },
     hideFromListings() {
       compute.settings.lagMs = Number.POSITIVE_INFINITY;
     },

@@ -31,7 +31,20 @@ export interface Part extends Resource {
     readonly virtualMachine?: { readonly id: string };
     /** Of an address: the place in an interface. */
     readonly ipConfiguration?: { readonly id: string };
+    readonly ipAddress?: string;
+    /** Of an interface. */
+    readonly ipConfigurations?: readonly {
+      readonly properties?: {
+        readonly privateIPAddress?: string;
+        readonly publicIPAddress?: { readonly id: string };
+      };
+    }[];
   };
+}
+
+/** A virtual network or a network security group. */
+export interface NetworkPart extends Resource {
+  readonly properties?: { readonly provisioningState?: string };
 }
 
 /** Where a long-running operation stands. */

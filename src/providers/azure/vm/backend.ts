@@ -1,3 +1,4 @@
+import { Fault } from '#core/fault.ts';
 import type { Backend, Context } from '#core/provider.ts';
 import { advised } from '../arm/catalogue.ts';
 import { armAt } from '../arm/client.ts';
@@ -7,6 +8,7 @@ import { creatorOf, type Forming } from './create.ts';
 import { type Group, groupAt } from './group.ts';
 import { imageFor } from './image.ts';
 import { listMachines } from './listing.ts';
+import { makeNetwork, makesNetwork, removeNetwork } from './own-network.ts';
 import { priceOf } from './prices.ts';
 import { removerOf } from './remove.ts';
 
@@ -22,6 +24,13 @@ export function openMachines(group: Group, forming: Forming): Backend {
   };
 }
 
+/** Nothing is made in a group that is not there, and Muster makes no groups. */
+function groupMissing({ resourceGroup, location }: VmConfig, { kind, message, cause }: Fault): Fault | undefined {
+  if (kind !== 'missing' || !message.includes('ResourceGroupNotFound')) return undefined;
+  const remedy = `Create it (az group create --name ${resourceGroup} --location ${location}), or correct resource_group.`;
+  return new Fault(kind, message, { cause, remedy });
+}
+
 export async function openVms(config: VmConfig, context: Context): Promise<Backend> {
   const arm = armAt(config, context);
   const { resourceGroup, vmSize, location, market } = config;
@@ -30,9 +39,13 @@ export async function openVms(config: VmConfig, context: Context): Promise<Backe
     ...openMachines(group, {
       async bodies(launch, signal) {
         const image = await imageFor(arm, config, signal);
-        return (name) => bodyFor({ ...config, image }, launch, { name, group: group.path });
+        return (name) => bodyFor({ ...config, image }, launch, { name, group });
       },
-      advise: (fault, signal) => advised(arm, fault, config, signal),
+      ...(makesNetwork(config) && {
+        prepare: (launch, name, signal) => makeNetwork(group, { config, launch, name }, signal),
+        undo: (name, signal) => removeNetwork(group, name, signal),
+      }),
+      advise: async (fault, signal) => groupMissing(config, fault) ?? (await advised(arm, fault, config, signal)),
     }),
     pricePerHour: (signal) => priceOf(arm, { vmSize, location, isSpot: market === 'spot' }, { context, signal }),
   };

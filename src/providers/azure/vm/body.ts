@@ -6,7 +6,9 @@ import { bootScript, NAME_PLACE, WORK_DIR } from '#boot/script.ts';
 import { userData } from '#boot/user-data.ts';
 import type { Launch } from '#core/provider.ts';
 import type { VmConfig } from './config.ts';
+import type { Group } from './group.ts';
 import { tagsFor } from './marks.ts';
+import { makesNetwork, makesSecurityGroup, ownSecurityGroupId, ownSubnetId } from './own-network.ts';
 
 const USER_DATA_LIMIT = { cloud: 'Azure', bytes: 65_535 };
 /** The only form of network settings inside a machine that Azure knows. */
@@ -66,9 +68,11 @@ interface NetworkParts {
   readonly name: string;
   readonly tags: Readonly<Record<string, string>>;
   readonly subnet: string;
+  readonly securityGroup: string | undefined;
+  readonly isPublic: boolean;
 }
 
-function networkProfile({ publicIp, networkSecurityGroupId }: VmConfig, { name, tags, subnet }: NetworkParts): object {
+function networkProfile({ name, tags, subnet, securityGroup, isPublic }: NetworkParts): object {
   const address = {
     name: `${name}-ip`,
     sku: { name: 'Standard' },
@@ -78,13 +82,13 @@ function networkProfile({ publicIp, networkSecurityGroupId }: VmConfig, { name, 
   const ipProperties = {
     primary: true,
     subnet: { id: subnet },
-    ...(publicIp && { publicIPAddressConfiguration: address }),
+    ...(isPublic && { publicIPAddressConfiguration: address }),
   };
   const properties = {
     primary: true,
     deleteOption: 'Delete',
     ipConfigurations: [{ name: 'ip', properties: ipProperties }],
-    ...(networkSecurityGroupId && { networkSecurityGroup: { id: networkSecurityGroupId } }),
+    ...(securityGroup !== undefined && { networkSecurityGroup: { id: securityGroup } }),
   };
   return {
     networkApiVersion: INLINE_NETWORK_VERSION,
@@ -100,16 +104,28 @@ function market({ market: chosen, spotMaxPrice = -1 }: VmConfig): object {
 }
 
 /** `NETWORK/SUBNET` as an id. */
-function subnetOf({ subnetId }: VmConfig, group: string): string {
+function subnetIn({ path }: Group, subnetId: string): string {
   const [network, subnet] = subnetId.split('/');
   if (network === '') return subnetId;
-  return `${group}/providers/Microsoft.Network/virtualNetworks/${network}/subnets/${subnet}`;
+  return `${path}/providers/Microsoft.Network/virtualNetworks/${network}/subnets/${subnet}`;
 }
 
-/** The request for one machine; `group` is the path of its resource group. */
-export function bodyFor(config: VmConfig, launch: Launch, { name, group }: { name: string; group: string }): object {
+/** Where the machine is: as configured, or in what is made for it. Without an address of its own it could not reach the server from there. */
+function networkOf(config: VmConfig, launch: Launch, { name, group }: { name: string; group: Group }) {
+  const { subnetId, networkSecurityGroupId, publicIp } = config;
+  const isOpen = makesSecurityGroup(config, launch);
+  return {
+    subnet: subnetId === undefined ? ownSubnetId(group, name) : subnetIn(group, subnetId),
+    securityGroup: isOpen ? ownSecurityGroupId(group, name) : networkSecurityGroupId,
+    isPublic: publicIp || makesNetwork(config),
+  };
+}
+
+/** The request for one machine of that group. */
+export function bodyFor(config: VmConfig, launch: Launch, { name, group }: { name: string; group: Group }): object {
   const { location, vmSize, image, zone, diskSizeGb, diskType, identityIds = [] } = config;
-  const tags = tagsFor(config.tags, launch.mark, name);
+  const ownParts = { hasOwnNetwork: makesNetwork(config), hasOwnSecurityGroup: makesSecurityGroup(config, launch) };
+  const tags = tagsFor(config.tags, launch, name, ownParts);
   const isSpot = config.market === 'spot';
   const osDisk = {
     name: `${name}-os`,
@@ -136,7 +152,7 @@ export function bodyFor(config: VmConfig, launch: Launch, { name, group }: { nam
         customData: customDataFor(config, launch, { name, isSpot }),
         ...linuxLogin(config),
       },
-      networkProfile: networkProfile(config, { name, tags, subnet: subnetOf(config, group) }),
+      networkProfile: networkProfile({ name, tags, ...networkOf(config, launch, { name, group }) }),
       ...market(config),
     },
   };

@@ -87,13 +87,18 @@ export const VmConfig = z
     subnetId: z
       .string()
       .regex(SUBNET, 'must be the id of a subnet, or NETWORK/SUBNET in the same resource group')
-      .describe('Subnet: its id, or `NETWORK/SUBNET` in the same resource group.'),
+      .optional()
+      .describe('Subnet: its id, or `NETWORK/SUBNET` in the same resource group.')
+      .meta({ defaultText: 'each machine gets a network of its own, with a public address' }),
     networkSecurityGroupId: z
       .string()
       .regex(RESOURCE, 'must be the id of a network security group')
       .optional()
       .describe('Network security group of the machines.'),
-    publicIp: z.boolean().default(false).describe('Whether the machines get a public address.'),
+    publicIp: z
+      .boolean()
+      .default(false)
+      .describe('Whether the machines get a public address; without `subnet_id` they always do.'),
     zone: z.enum(['1', '2', '3']).optional().describe('Availability zone.').meta({ sourceText: true }),
     diskSizeGb: z
       .int()

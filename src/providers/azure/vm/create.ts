@@ -11,6 +11,10 @@ import { markOf } from './marks.ts';
 export interface Forming {
   /** What makes the requests for the machines of a launch. */
   bodies(launch: Launch, signal: AbortSignal): Promise<(name: string) => object>;
+  /** Makes what the machines refer to; answers why not, where that certainly failed. Absent: it is there. */
+  prepare?(launch: Launch, name: string, signal: AbortSignal): Promise<Fault | undefined>;
+  /** Deletes that again, where a machine is refused. */
+  undo?(name: string, signal: AbortSignal): Promise<void>;
   /** What else to say of a refusal. */
   advise(fault: Fault, signal: AbortSignal): Promise<Fault>;
 }
@@ -21,7 +25,10 @@ const FAILED = /^(failed|canceled)$/i;
 const isSame = (found: Mark | undefined, wanted: Mark): boolean =>
   (['cluster', 'use', 'owner'] as const).every((key) => found?.[key] === wanted[key]);
 
-export function creatorOf(group: Group, { bodies, advise }: Forming): Required<Pick<Backend, 'create' | 'check'>> {
+export function creatorOf(
+  group: Group,
+  { bodies, advise, prepare, undo }: Forming,
+): Required<Pick<Backend, 'create' | 'check'>> {
   const { arm } = group;
 
   async function put(name: string, body: object, signal: AbortSignal): Promise<Outcome> {
@@ -42,12 +49,23 @@ export function creatorOf(group: Group, { bodies, advise }: Forming): Required<P
     return { name, fault: new Fault('invalid', `There is a machine ${name} that Muster did not make for this pool.`) };
   }
 
+  /** Nothing is left of a machine that is refused: where that is not certain, neither is the refusal. */
+  async function refused(name: string, fault: Fault, signal: AbortSignal): Promise<Outcome> {
+    await undo?.(name, signal).catch((thrown) => {
+      const { message } = Fault.from(thrown);
+      throw new Fault('unavailable', `${fault.message} What was made for the machine is left: ${message}`);
+    });
+    return { name, fault: await advise(fault, signal) };
+  }
+
   async function createOne(launch: Launch, name: string, body: object, signal: AbortSignal): Promise<Outcome> {
     try {
+      const failure = await prepare?.(launch, name, signal);
+      if (failure) return await refused(name, failure, signal);
       return await put(name, body, signal);
     } catch (thrown) {
       const fault = Fault.from(thrown);
-      if (!isUnclear(fault.kind)) throw await advise(fault, signal);
+      if (!isUnclear(fault.kind)) return await refused(name, fault, signal);
       const outcome = fault.kind === 'conflict' && (await taken(launch, name, signal).catch(() => undefined));
       if (outcome) return outcome;
       throw fault;

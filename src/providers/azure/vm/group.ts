@@ -5,22 +5,35 @@ import type { Arm } from '../arm/client.ts';
 import { COMPUTE_VERSION, type VirtualMachine } from './api.ts';
 import { markOf } from './marks.ts';
 
+/** What this process has seen of a group; a new process sees it anew. */
+export interface Seen {
+  /** Machines with a network of their own that were listed or deleted, until that is gone. */
+  readonly ownNetworks: Set<string>;
+  /** Networks without a machine at the last look: so has one whose machine is being made. */
+  readonly unclaimed: Set<string>;
+  /** The addresses of machines with a port, by the ids of the machines. */
+  readonly addresses: Map<string, readonly string[]>;
+}
+
 export interface Group extends Pick<Context, 'cluster' | 'log'> {
   readonly arm: Arm;
   /** What names its listing. */
   readonly cloud: string;
   /** `/subscriptions/…/resourceGroups/velda`. */
   readonly path: string;
+  readonly seen: Seen;
 }
 
-export function groupAt(arm: Arm, resourceGroup: string, { cluster, log }: Context): Group {
+export function groupAt(arm: Arm, resourceGroup: string, { cluster, log, shared }: Context): Group {
   const { host, subscriptionId } = arm;
+  const cloud = `azure:${host}:${subscriptionId}/${resourceGroup.toLowerCase()}`;
   return {
     arm,
     cluster,
     log,
-    cloud: `azure:${host}:${subscriptionId}/${resourceGroup.toLowerCase()}`,
+    cloud,
     path: `/subscriptions/${subscriptionId}/resourceGroups/${resourceGroup}`,
+    seen: shared(`seen ${cloud}`, () => ({ ownNetworks: new Set(), unclaimed: new Set(), addresses: new Map() })),
   };
 }
 

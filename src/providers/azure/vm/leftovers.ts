@@ -1,16 +1,14 @@
 // Interfaces, addresses and disks go with their machine. Where one stays behind, it is listed as a machine that failed,
 // under the name of the machine that it was of: whoever deletes that deletes it, step by step.
 import { MINUTE_MS } from '#core/clock.ts';
-import { Fault } from '#core/fault.ts';
 import type { Machine } from '#core/provider.ts';
 import { bestEffort } from '#rest/best-effort.ts';
-import { finished, type Progress } from '#rest/retry.ts';
-import { DISK_VERSION, NETWORK_VERSION, type Operation, type Part } from './api.ts';
+import { DISK_VERSION, NETWORK_VERSION, type Part } from './api.ts';
 import { findVm, type Group, type Vms } from './group.ts';
 import { machineNameOf, markOf } from './marks.ts';
+import { removeResource } from './resource.ts';
 
 const LOOK_EVERY_MS = 5 * MINUTE_MS;
-const REMOVED_WITHIN_MS = 30_000;
 
 interface PartKind {
   readonly type: string;
@@ -92,30 +90,18 @@ export async function leftMachines(group: Group, vms: Vms, signal: AbortSignal):
   return [...machines.values()];
 }
 
-async function removePart({ arm, path: group }: Group, { kind, part }: Leftover, signal: AbortSignal): Promise<void> {
-  let operation: string | undefined;
-  const heard = (answer: Response): void => {
-    operation = answer.headers.get('azure-asyncoperation') ?? undefined;
-  };
-  const path = `${group}/providers/${kind.type}/${encodeURIComponent(part.name)}`;
-  await arm.ask({ method: 'DELETE', path, apiVersion: kind.apiVersion, heard }, signal).catch((thrown) => {
-    if (Fault.from(thrown).kind !== 'missing') throw thrown;
-  });
-  const url = operation;
-  if (url === undefined) return;
-  // An address can be deleted only once its interface is gone.
-  const what = `The deletion of ${part.name}`;
-  const look = async (): Promise<Progress<string>> => {
-    const { status } = await arm.askAt<Operation>(url, signal);
-    return /^inprogress$/i.test(status) ? {} : { done: status };
-  };
-  await finished({ clock: arm.clock, signal, what, withinMs: REMOVED_WITHIN_MS }, look);
-}
-
 /** Deletes what a machine left behind: first the interface, then the address and the disk. */
-export async function removeLeftovers(group: Group, name: string, looking: Looking): Promise<void> {
-  const own = (await leftoversIn(group, looking)).filter(({ machine }) => machine.name === name);
-  for (const left of own) await removePart(group, left, looking.signal);
+export async function removeLeftovers(
+  group: Group,
+  name: string,
+  looking: Looking,
+  holdsMs = LOOK_EVERY_MS,
+): Promise<void> {
+  const own = (await leftoversIn(group, looking, holdsMs)).filter(({ machine }) => machine.name === name);
+  for (const { kind, part } of own) {
+    const { type, apiVersion } = kind;
+    await removeResource(group, { type, apiVersion, name: part.name }, looking.signal);
+  }
   // The next listing must not show them.
   if (own.length > 0) await leftoversIn(group, looking, 0);
 }

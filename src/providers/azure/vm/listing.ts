@@ -4,9 +4,12 @@ import type { Machine } from '#core/provider.ts';
 import { bestEffort } from '#rest/best-effort.ts';
 import { faultOfOperation } from '../azure-fault.ts';
 import { COMPUTE_VERSION, type Status, type VirtualMachine } from './api.ts';
+import { endpointsOf, learnAddresses } from './endpoints.ts';
 import { type Group, listVms, vmPath } from './group.ts';
 import { leftMachines } from './leftovers.ts';
 import { machineOf, stateOf } from './marks.ts';
+import { leftNetworks } from './own-network.ts';
+import { powerStates } from './power.ts';
 
 // Listings must stay cheap: the others have their turn at the next one.
 const MOST_LOOKS = 20;
@@ -60,11 +63,19 @@ export async function listMachines(group: Group, signal: AbortSignal): Promise<r
   const vms = await listVms(group, 0, signal);
   const failed = [...vms.values()].filter((vm) => stateOf(vm) === 'failed');
   const judged = await judgeAll(group, failed, signal);
+  await learnAddresses(group, [...vms.values()], signal);
+  const power = await powerStates(group, [...vms.values()], signal);
   const machines = [...vms.values()].flatMap((vm) => {
     const machine = machineOf(vm);
+    const endpoints = endpointsOf(group, vm);
+    const stopped = power.get(vm.properties.vmId);
     // What became of one that failed may not be known yet: until then it is on its way.
     const state = machine?.state === 'failed' ? (judged.get(vm) ?? { state: 'creating' as const }) : {};
-    return machine ? [{ ...machine, ...state }] : [];
+    if (!machine) return [];
+    return [{ ...machine, ...(stopped && { state: stopped }), ...state, ...(endpoints.length > 0 && { endpoints }) }];
   });
-  return [...machines, ...(await leftMachines(group, vms, signal))];
+  const networks = await leftNetworks(group, vms, signal);
+  const named = new Set(networks.map(({ name }) => name));
+  const parts = (await leftMachines(group, vms, signal)).filter(({ name }) => !named.has(name));
+  return [...machines, ...networks, ...parts];
 }

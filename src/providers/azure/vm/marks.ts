@@ -1,5 +1,5 @@
 // How machines and their parts are recognised: by the tags that they got when they were made, in the same call.
-import { type Machine, type Mark, USES, type Use } from '#core/provider.ts';
+import { type Launch, type Machine, type Mark, USES, type Use } from '#core/provider.ts';
 import type { Resource, VirtualMachine } from './api.ts';
 
 const CLUSTER = 'muster-cluster';
@@ -9,17 +9,50 @@ const SHAPE = 'muster-shape';
 /** Parts have names of Azure's choice; the tag names the machine that they are of. */
 const NAME = 'muster-name';
 
+/** The port that its agent serves. */
+const PORT = 'muster-port';
+/** What was made for a machine beside it. */
+const NETWORK = 'muster-network';
+const [OWN, OWN_AND_OPEN] = ['own', 'own-and-open'];
+
+interface OwnParts {
+  readonly hasOwnNetwork: boolean;
+  readonly hasOwnSecurityGroup: boolean;
+}
+
 /** All tags of one machine and its parts. */
 export function tagsFor(
   own: Readonly<Record<string, string>> | undefined,
-  { cluster, use, owner, shape }: Mark,
+  { mark, boot }: Pick<Launch, 'mark' | 'boot'>,
   name: string,
+  { hasOwnNetwork = false, hasOwnSecurityGroup = false }: Partial<OwnParts> = {},
 ): Record<string, string> {
-  return { ...own, [CLUSTER]: cluster, [OWNER[use]]: owner, [SHAPE]: shape, [NAME]: name };
+  const { cluster, use, owner, shape } = mark;
+  return {
+    ...own,
+    ...{ [CLUSTER]: cluster, [OWNER[use]]: owner, [SHAPE]: shape, [NAME]: name },
+    ...(boot.port !== undefined && { [PORT]: String(boot.port) }),
+    ...(hasOwnNetwork && { [NETWORK]: hasOwnSecurityGroup ? OWN_AND_OPEN : OWN }),
+  };
 }
 
-/** The mark that a resource bears, if it bears a whole one; Azure does not keep the case of a tag's name. */
-export function markOf({ tags }: Pick<Resource, 'tags'>): Mark | undefined {
+type Tagged = Pick<Resource, 'tags'>;
+
+/** Azure does not keep the case of a tag's name. */
+const tagOf = ({ tags }: Tagged, name: string): string | undefined =>
+  Object.entries(tags ?? {}).find(([key]) => key.toLowerCase() === name)?.[1];
+
+export const hasOwnNetwork = (resource: Tagged): boolean => tagOf(resource, NETWORK) !== undefined;
+export const hasOwnSecurityGroup = (resource: Tagged): boolean => tagOf(resource, NETWORK) === OWN_AND_OPEN;
+
+/** The port that the launch of a machine named, if it named one. */
+export function portIn(resource: Tagged): number | undefined {
+  const port = Number(tagOf(resource, PORT) ?? '');
+  return port > 0 ? port : undefined;
+}
+
+/** The mark that a resource bears, if it bears a whole one. */
+export function markOf({ tags }: Tagged): Mark | undefined {
   const folded = new Map(Object.entries(tags ?? {}).map(([key, value]) => [key.toLowerCase(), value]));
   const [cluster, shape] = [folded.get(CLUSTER), folded.get(SHAPE)];
   const use = USES.find((each) => folded.has(OWNER[each]));
@@ -28,8 +61,7 @@ export function markOf({ tags }: Pick<Resource, 'tags'>): Mark | undefined {
 }
 
 /** The machine that a part is of. */
-export const machineNameOf = ({ tags }: Pick<Resource, 'tags'>): string | undefined =>
-  Object.entries(tags ?? {}).find(([key]) => key.toLowerCase() === NAME)?.[1];
+export const machineNameOf = (resource: Tagged): string | undefined => tagOf(resource, NAME);
 
 const STATES: Readonly<Record<string, Machine['state']>> = {
   creating: 'creating',

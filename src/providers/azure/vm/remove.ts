@@ -3,7 +3,8 @@ import type { Backend, Machine } from '#core/provider.ts';
 import { COMPUTE_VERSION, type VirtualMachine } from './api.ts';
 import { findVm, type Group, listVms, type Vms, vmPath } from './group.ts';
 import { removeLeftovers } from './leftovers.ts';
-import { markOf, stateOf } from './marks.ts';
+import { hasOwnNetwork, markOf, stateOf } from './marks.ts';
+import { isGoneSoon, removeNetwork } from './own-network.ts';
 
 // Marks do not change, and names are never used again: a listing of this age still tells whose a machine is.
 const FRESH_MS = 10_000;
@@ -19,14 +20,30 @@ export function removerOf(group: Group): Backend['delete'] {
     });
   }
 
+  /** The machine is gone; what was made along with it may be left. */
+  async function removeRest(name: string, vms: Vms, signal: AbortSignal): Promise<void> {
+    await removeLeftovers(group, name, { vms, signal });
+    try {
+      await removeNetwork(group, name, signal);
+    } catch (thrown) {
+      // An interface that has stayed holds its network: a look of before may not know of it.
+      await removeLeftovers(group, name, { vms, signal }, 0);
+      throw thrown;
+    }
+  }
+
   async function removeOne({ name, mark }: Machine, vms: Vms, signal: AbortSignal): Promise<void> {
     const refusal = new Fault('denied', `${name} is not a machine of this cluster.`);
     if (mark?.cluster !== cluster) throw refusal;
     // A listing may not show it yet, or no longer.
     const vm = vms.get(name) ?? (await findVm(group, name, signal));
-    if (!vm) return removeLeftovers(group, name, { vms, signal });
+    if (!vm) return removeRest(name, vms, signal);
     if (markOf(vm)?.cluster !== cluster) throw refusal;
     if (stateOf(vm) !== 'deleting') await removeVm(vm, signal);
+    if (!hasOwnNetwork(vm)) return;
+    // From now on listings show its network where the machine is gone.
+    group.seen.ownNetworks.add(name);
+    if (await isGoneSoon(group, name, signal)) await removeNetwork(group, name, signal);
   }
 
   return async (machines, signal) => {

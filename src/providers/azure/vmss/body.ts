@@ -117,7 +117,7 @@ export function formOf(set: ScaleSet): string {
 /** The request for one machine of the set. */
 export function bodyInSet(config: VmssConfig, launch: Launch, { name, set }: { name: string; set: ScaleSet }): object {
   const profile = profileOf(set);
-  const own = { name, tags: tagsFor(config.tags, launch.mark, name) };
+  const own = { name, tags: tagsFor(config.tags, launch, name) };
   const zones = zonesOf(set, name);
   const customData = customDataFor(config, launch, { name, isSpot: isSpot(set) });
   return {

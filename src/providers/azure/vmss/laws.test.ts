@@ -11,4 +11,5 @@ testBackend('azure_vmss', {
   },
   many: 4,
   faults: VM_FAULTS,
+  hasEndpoints: true,
 });

@@ -40,6 +40,11 @@ function put(call: AzureCall, compute: Compute): Response {
   return Response.json(shown(vm, compute.clock.now()), { status: 201, headers: underWay(call, compute, operation) });
 }
 
+function withView(vm: FakeVm, nowMs: number): object {
+  const { properties, ...rest } = shown(vm, nowMs);
+  return { ...rest, properties: { ...(properties as object), instanceView: instanceViewOf(vm, nowMs) } };
+}
+
 function removed(call: AzureCall, compute: Compute): Response {
   const vm = compute.find(groupIn(call.path), lastOf(call.path));
   // Resource Manager answers the deletion of what is not there without content.
@@ -81,7 +86,11 @@ const ACTS: Readonly<Record<string, Act>> = {
     instanceViewOf(found(call, compute, decodeURIComponent(call.path.split('/').at(-2) ?? '')), compute.clock.now()),
   vmDelete: removed,
   vmList(call, compute, world) {
-    const items = compute.listed(groupIn(call.path) || undefined).map((vm) => shown(vm, compute.clock.now()));
+    const nowMs = compute.clock.now();
+    const isViewed = call.params.$expand === 'instanceView';
+    const items = compute
+      .listed(groupIn(call.path) || undefined)
+      .map((vm) => (isViewed ? withView(vm, nowMs) : shown(vm, nowMs)));
     return paged(call, world, items);
   },
   operation,

@@ -123,7 +123,7 @@ function metadataOf(vm: FakeVm, request: Request): Response {
 }
 
 /** The machine as those see it who run machines. */
-export function bootable(vm: FakeVm): Bootable {
+export function bootable(vm: FakeVm, poweredOff: () => void): Bootable {
   return {
     id: vm.name,
     state(nowMs) {
@@ -132,6 +132,7 @@ export function bootable(vm: FakeVm): Bootable {
     },
     nextChangeMs: (nowMs) => nextStepMs(vm.timeline, nowMs),
     scripts: () => scriptsIn(vm.customData),
+    poweredOff,
     openMetadata: () => (request) => metadataOf(vm, request),
     environment: (address) => ({ AZURE_METADATA_URL: address }),
   };

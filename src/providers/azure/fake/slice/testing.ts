@@ -15,9 +15,9 @@ import { addSet, GPU, GROUP, LATER_PAGE, SECRET, SET, SUBSCRIPTION, VARIABLES } 
 // Nothing of a machine that failed runs or is paid for; but it must not stay.
 const FAILED_FOR_MS = 60_000;
 
-function machineOf(vm: FakeVm): SliceMachine {
+function machineOf(vm: FakeVm, { stop }: Pick<Compute, 'stop'>): SliceMachine {
   return {
-    ...bootable(vm),
+    ...bootable(vm, () => stop(vm)),
     name: vm.name,
     mark: markOf(vm),
     exists(nowMs) {
@@ -112,8 +112,11 @@ export function openSliceCloud(
   prepare?.(fake);
   return {
     fake,
-    machines: () => [...compute.vms.map(machineOf), ...compute.parts.filter((part) => !part.goesAlong).map(strandedOf)],
-    watch: (changed: (machine: SliceMachine) => void) => void compute.watch((vm) => changed(machineOf(vm))),
+    machines: () => [
+      ...compute.vms.map((vm) => machineOf(vm, compute)),
+      ...compute.parts.filter((part) => !part.goesAlong).map(strandedOf),
+    ],
+    watch: (changed: (machine: SliceMachine) => void) => void compute.watch((vm) => changed(machineOf(vm, compute))),
     documents: documentsOf(fake),
     addForeign: async (cluster: string) => addForeign(compute, cluster),
     refuseLate(count: number) {
