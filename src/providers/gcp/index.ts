@@ -3,6 +3,7 @@ import { kind, type Provider } from '#core/provider.ts';
 import { GkeConfig } from './gke/config.ts';
 import { InstanceConfig } from './instance/config.ts';
 import { GroupConfig } from './instance-group/config.ts';
+import { GceNodesConfig } from './nodes/config.ts';
 import { GcsConfig, placeOf } from './storage/config.ts';
 
 // Google takes 1,000 names in one call; in a group each brings its own start-up script of some kilobytes.
@@ -65,6 +66,18 @@ export default {
       example: { project: 'my-gcp-project', location: 'us-central1', cluster_name: 'velda-cluster' },
       trust: 'operator only',
       open: async (...given) => (await import('./gke/cluster.ts')).openGke(...given),
+    }),
+  },
+  nodeGroups: {
+    gce: kind({
+      summary: 'Managed instance groups of a project, behind the nodes of a cluster.',
+      config: GceNodesConfig,
+      example: {
+        project: 'my-project',
+        group_templates: { h100: { zone: 'us-central1-a', instance_template: 'h100-v1' } },
+      },
+      trust: 'operator only',
+      open: async (...given) => (await import('./nodes/groups.ts')).openGceNodes(...given),
     }),
   },
 } satisfies Provider;

@@ -26,7 +26,19 @@ export interface Metadata {
   readonly items?: readonly { readonly key: string; readonly value?: string }[];
 }
 
+export interface AttachedAccelerator {
+  /** Its name or its URL. */
+  readonly acceleratorType?: string;
+  readonly acceleratorCount?: number;
+}
+
 export interface InstanceProperties {
+  readonly machineType?: string;
+  readonly guestAccelerators?: readonly AttachedAccelerator[];
+  readonly disks?: readonly {
+    readonly boot?: boolean;
+    readonly initializeParams?: { readonly diskSizeGb?: string | number };
+  }[];
   readonly metadata?: Metadata;
   readonly scheduling?: { readonly provisioningModel?: string; readonly preemptible?: boolean };
 }
@@ -43,6 +55,8 @@ export interface GroupResource {
   readonly selfLink?: string;
   readonly instanceTemplate?: string;
   readonly versions?: readonly { readonly instanceTemplate?: string }[];
+  readonly baseInstanceName?: string;
+  readonly description?: string;
   readonly status?: { readonly autoscaler?: string };
   readonly updatePolicy?: { readonly instanceRedistributionType?: string };
   /** Of a regional group. */
@@ -58,8 +72,22 @@ export interface ManagedInstance {
   readonly id?: string;
   readonly instanceStatus?: string;
   readonly currentAction?: string;
+  readonly scheduling?: { readonly terminationTimestamp?: string };
   readonly lastAttempt?: { readonly errors?: Errors };
   readonly preservedStateFromConfig?: { readonly metadata?: Readonly<Record<string, string>> };
+}
+
+/** Instances that a group waits for. */
+export interface ResizeRequest {
+  readonly name: string;
+  readonly description?: string;
+  readonly state?: string;
+  readonly creationTimestamp?: string;
+  /** One of the two. */
+  readonly resizeBy?: number;
+  readonly instances?: readonly Named[];
+  /** Of `error` each is final, of `lastAttempt` none. */
+  readonly status?: { readonly error?: Errors; readonly lastAttempt?: { readonly error?: Errors } };
 }
 
 export interface Instance {

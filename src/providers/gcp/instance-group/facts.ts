@@ -1,5 +1,6 @@
 // What a group is made from: read before machines are launched, since people change groups at any time.
 import { Fault } from '#core/fault.ts';
+import type { GroupRefusal } from '#core/node-group.ts';
 import { type GroupResource, type InstanceTemplate, lastPart } from '../compute/api.ts';
 import { STARTUP_KEY } from '../compute/startup.ts';
 import { advisedOn, type Group } from './group.ts';
@@ -13,43 +14,53 @@ export interface Facts {
 
 const HOLDS_MS = 60_000;
 
-function refuseAutoscaler({ name, place, compute }: Group, autoscaler: string): never {
+function autoscalerRefusal({ name, place, compute }: Group, autoscaler: string): GroupRefusal {
   const where = `--${place.replace(/s\//, '=')} --project=${compute.project}`;
-  throw new Fault('invalid', `The instance group ${name} has an autoscaler of its own, ${lastPart(autoscaler)}.`, {
+  return {
+    reason: 'GroupHasAutoscaler',
+    message: `The instance group ${name} has an autoscaler of its own, ${lastPart(autoscaler)}.`,
     remedy: `Two autoscalers undo each other: remove that one (gcloud compute instance-groups managed stop-autoscaling ${name} ${where}), or name a group without one.`,
-  });
+  };
 }
 
 /**
  * Compute Engine: "CreateInstances can be used only when instance redistribution is disabled (set to NONE)". Such a group
  * would also delete busy machines to balance its zones.
  */
-function refuseRedistribution({ name, place, compute }: Group): never {
+function redistributionRefusal({ name, place, compute }: Group): GroupRefusal {
   const [, region] = place.split('/');
-  throw new Fault('invalid', `The regional instance group ${name} redistributes its instances among its zones.`, {
+  return {
+    reason: 'GroupRedistributes',
+    message: `The regional instance group ${name} redistributes its instances among its zones.`,
     remedy: `Switch that off: gcloud compute instance-groups managed update ${name} --region=${region} --project=${compute.project} --instance-redistribution-type=none; or name a zonal group.`,
-  });
+  };
 }
 
 /** Google's default is PROACTIVE. */
 const isRedistributed = ({ place }: Group, { updatePolicy }: GroupResource): boolean =>
   place.startsWith('regions/') && updatePolicy?.instanceRedistributionType !== 'NONE';
 
+/** Why others than itself must not size the group. */
+export function refusalOf(group: Group, resource: GroupResource): GroupRefusal | undefined {
+  const { autoscaler } = resource.status ?? {};
+  if (autoscaler) return autoscalerRefusal(group, autoscaler);
+  return isRedistributed(group, resource) ? redistributionRefusal(group) : undefined;
+}
+
 /** Templates may be global or of a region. */
-const pathOf = (url: string): string => url.replace(/^.*\/projects\/[^/]+/, '');
+export const templatePathOf = (url: string): string => url.replace(/^.*\/projects\/[^/]+/, '');
 
 async function readFacts(group: Group, signal: AbortSignal): Promise<Facts> {
   const { compute, path } = group;
   const resource = await compute.ask<GroupResource>({ path }, signal);
-  const { autoscaler } = resource.status ?? {};
-  if (autoscaler) refuseAutoscaler(group, autoscaler);
-  if (isRedistributed(group, resource)) refuseRedistribution(group);
+  const refusal = refusalOf(group, resource);
+  if (refusal) throw new Fault('invalid', refusal.message, { remedy: refusal.remedy });
   const url = resource.instanceTemplate ?? resource.versions?.at(-1)?.instanceTemplate;
   if (!url) throw new Fault('invalid', `The instance group ${group.name} has no instance template.`);
-  const template = await compute.ask<InstanceTemplate>({ path: pathOf(url) }, signal);
+  const template = await compute.ask<InstanceTemplate>({ path: templatePathOf(url) }, signal);
   const { metadata, scheduling } = template.properties ?? {};
   return {
-    form: `${pathOf(url)} ${template.id ?? ''}`,
+    form: `${templatePathOf(url)} ${template.id ?? ''}`,
     isSpot: scheduling?.provisioningModel === 'SPOT' || scheduling?.preemptible === true,
     startupScript: metadata?.items?.find(({ key }) => key === STARTUP_KEY)?.value,
   };

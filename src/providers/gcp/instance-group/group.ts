@@ -25,16 +25,12 @@ export interface Group {
 
 export function groupAt(config: GroupConfig, context: Context): Group {
   const compute = computeAt(config.project, config.endpoint, context);
-  const place = placeOfGroup(config);
-  const cloud = `${accountOf(compute)}:${place.replace('/', ':')}:${config.instanceGroup}`;
-  return {
-    compute,
-    cluster: context.cluster,
-    cloud,
-    name: config.instanceGroup,
-    place,
-    path: `/${place}/instanceGroupManagers/${config.instanceGroup}`,
-  };
+  return groupIn(compute, context.cluster, placeOfGroup(config), config.instanceGroup);
+}
+
+export function groupIn(compute: Compute, cluster: string, place: string, name: string): Group {
+  const cloud = `${accountOf(compute)}:${place.replace('/', ':')}:${name}`;
+  return { compute, cluster, cloud, name, place, path: `/${place}/instanceGroupManagers/${name}` };
 }
 
 /** A refusal of the group, with the nearest zone, region or group where there is none of that name. */
@@ -53,8 +49,8 @@ interface Page {
   readonly managedInstances?: readonly ManagedInstance[];
 }
 
-/** All instances with a whole mark, of whatever cluster, by the name of the worker. */
-export async function listGroup(group: Group, signal: AbortSignal): Promise<ReadonlyMap<string, MarkedManaged>> {
+/** All its instances, whoever made them. */
+export async function listManaged(group: Group, signal: AbortSignal): Promise<readonly ManagedInstance[]> {
   if (signal.aborted) throw new Fault('unavailable', `The listing of ${group.name} was cancelled.`);
   const items = ({ managedInstances = [] }: Page) => managedInstances;
   // No `fields`: a part of an answer may lack the marks, and every instance would count as gone. Their scripts are long and alike, and come compressed.
@@ -64,7 +60,12 @@ export async function listGroup(group: Group, signal: AbortSignal): Promise<Read
     query: { maxResults: PAGE },
     items,
   } as const;
-  const instances = await group.compute.all(listing, signal);
+  return group.compute.all(listing, signal);
+}
+
+/** All instances with a whole mark, of whatever cluster, by the name of the worker. */
+export async function listGroup(group: Group, signal: AbortSignal): Promise<ReadonlyMap<string, MarkedManaged>> {
+  const instances = await listManaged(group, signal);
   const marked = instances.flatMap((managed) => {
     const found = readManaged(managed);
     return found ? [[found.name, { ...found, managed }] as const] : [];

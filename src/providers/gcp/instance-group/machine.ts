@@ -16,8 +16,8 @@ const STATES: Readonly<Record<string, Machine['state']>> = {
   SUSPENDED: 'suspended',
 };
 
-const ENDING = new Set(['DELETING', 'ABANDONING']);
-const COMING = new Set(['CREATING', 'CREATING_WITHOUT_RETRIES', 'RECREATING']);
+export const ENDING = new Set(['DELETING', 'ABANDONING']);
+export const COMING = new Set(['CREATING', 'CREATING_WITHOUT_RETRIES', 'RECREATING']);
 
 function stateOf({ currentAction = 'NONE', instanceStatus = '' }: ManagedInstance): Machine['state'] {
   if (ENDING.has(currentAction)) return 'deleting';

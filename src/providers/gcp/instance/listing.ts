@@ -22,7 +22,7 @@ const MASK = `nextPageToken,unreachables,items/*/warning/code,items/*/instances(
 const PAGE = 500;
 
 /** A zone that does not answer is missing from the page, with a warning: then nothing is known of its machines. */
-function instancesIn({ items = {}, unreachables = [] }: Page): Instance[] {
+export function instancesIn({ items = {}, unreachables = [] }: Page): Instance[] {
   const silent = Object.entries(items).filter(([, { warning }]) => warning?.code === 'UNREACHABLE');
   const [missing] = [...unreachables, ...silent.map(([scope]) => scope)];
   if (missing !== undefined) throw new Fault('unavailable', `Compute Engine did not list the instances of ${missing}.`);
