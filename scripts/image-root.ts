@@ -19,9 +19,10 @@ const PROGRAM_DIR = 'dist/server';
 const BANNER =
   "import { createRequire as __createRequire } from 'node:module'; const require = __createRequire(import.meta.url);";
 
-/** The program, its threads and the `curl` of simulated machines stand side by side: each is found by the URL of the others. */
+/** The program, its library, its threads and the `curl` of simulated machines stand side by side: each is found by the URL of the others. */
 const ENTRIES = [
   'src/main.ts',
+  'src/library/computers.ts',
   'src/program/store-thread.mjs',
   'src/config/yaml-thread.mjs',
   'src/fakes/boot/curl.mjs',

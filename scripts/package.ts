@@ -8,6 +8,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
 import { addClient } from './client-package.ts';
+import { addComputers } from './computers-package.ts';
 import { makeServerRoot } from './image-root.ts';
 import { makeImages } from './package-images.ts';
 
@@ -25,6 +26,7 @@ export async function makePackageRoot(folder: string): Promise<string> {
   const root = join(folder, 'muster');
   await makeServerRoot(root);
   await addClient(root);
+  await addComputers(root);
   for (const name of ['LICENSE', 'README.md', 'CHANGELOG.md']) copyFileSync(join(ROOT, name), join(root, name));
   return root;
 }

@@ -1,4 +1,5 @@
 // `@muster/muster/computers`: computers from a program, without a server.
+export { Fault } from '#core/fault.ts';
 export { BaseComputerProvisioner, type ComputerLog, type ComputerState, type Patterns } from './base.ts';
 export {
   AWSProvisioner,

@@ -64,7 +64,7 @@ export abstract class PlatformProvisioner extends BaseComputerProvisioner {
       options: read.own,
       timeoutMs: this.timeout * SECOND_MS,
       install: given.agentDownloads && { archives: given.agentDownloads },
-      log: (level, message, fields) => this.#logFields(level, message, fields),
+      log: (level, message, fields) => this.#logDetails(level, message, fields),
       heard: (event) => this.#logEvent(event),
     });
   }
@@ -131,11 +131,12 @@ export abstract class PlatformProvisioner extends BaseComputerProvisioner {
     this.log(EVENT_LEVELS[kind] ?? 'info', message);
   }
 
-  #logFields(level: Level, message: string, fields: object = {}): void {
+  /** What the parts below say, of which the events above tell what callers can act on. */
+  #logDetails(level: Level, message: string, fields: object = {}): void {
     const said = Object.entries(fields).map(
       ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
     );
-    this.log(level, [message, ...said].join(' '));
+    this.log(level === 'error' ? 'error' : 'debug', [message, ...said].join(' '));
   }
 
   /** @internal */

@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { freePort } from '#core/testing/free-port.ts';
 import { untilHolds } from '#core/testing/until.ts';
 import { makePackageRoot, makeTarball, packFolder, writeInstaller } from '../../scripts/package.ts';
 import { type CliResult, runProgram, startProgram } from './harness/cli.ts';
@@ -71,6 +72,34 @@ test('the example of the client compiles and runs with the tarball alone, and it
   expect(ran).toEqual({ code: 0, out: 'seed 1\nseed 2\nseed 3\n', err: '' });
   expect(refused).toMatchObject({ code: 1, err: expect.stringContaining('token') });
   expect(wrong).toMatchObject({ code: 1, out: expect.stringMatching(/^[^\n]*wrong\.ts\(2,[^\n]*puls/) });
+});
+
+test('the example of a platform compiles and runs with the tarball alone, and the library names the Node that it needs', async (context) => {
+  const world = openWorld(context);
+  const folder = world.path('own');
+  cpSync(join(ROOT, 'examples/computers-example'), folder, { recursive: true });
+  const words = ['install', '--prefix', folder, ...OPTIONS, await tarballFile()];
+  expect(await runProgram(world, 'npm', words)).toMatchObject({ code: 0, err: '' });
+  const types = ['--typeRoots', join(ROOT, 'node_modules/@types')];
+  const compile = () => runProgram(world, join(ROOT, 'node_modules/.bin/tsc'), ['--project', folder, ...types]);
+
+  const compiled = await compile();
+  const port = await freePort();
+  const ran = await runProgram(world, process.execPath, [join(folder, 'run.ts'), String(port)]);
+  const box = "import { DockerProvisioner } from '@muster/muster/computers';\n";
+  world.write('own/wrong.ts', `${box}new DockerProvisioner({ containrName: 'box' });\n`);
+  const wrong = await compile();
+  const status = world.write('own/status.mjs', `${box}console.log(new DockerProvisioner().getStatus());\n`);
+  const said = await runProgram(world, process.execPath, [status]);
+  const old = world.write('old.cjs', "Object.defineProperty(process.versions, 'node', { value: '22.1.0' });");
+  const refused = await startProgram(world, process.execPath, [status], { NODE_OPTIONS: `--require ${old}` }).ended;
+
+  expect(compiled).toEqual({ code: 0, out: '', err: '' });
+  const lines = ['not_started', 'MyCustomProvisioner: Starting setup…', 'running true', 'stopped false', ''];
+  expect(ran).toEqual({ code: 0, out: lines.join('\n'), err: '' });
+  expect(wrong).toMatchObject({ code: 1, out: expect.stringMatching(/^[^\n]*wrong\.ts\(2,[^\n]*containrName/) });
+  expect(said).toEqual({ code: 0, out: 'not_started\n', err: '' });
+  expect(refused.err).toContain('@muster/muster/computers needs Node 24.15 or newer, this is v');
 });
 
 test('the install script takes only an archive with the right checksum, and its command runs by the Node of the archive', async (context) => {
