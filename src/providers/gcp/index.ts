@@ -1,6 +1,7 @@
 // Loaded by every server: whatever only a pool, a source or a cluster on Google Cloud needs is loaded when one is opened.
 import { kind, type Provider } from '#core/provider.ts';
 import { GkeConfig } from './gke/config.ts';
+import { GkeNodesConfig } from './gke-nodes/config.ts';
 import { InstanceConfig } from './instance/config.ts';
 import { GroupConfig } from './instance-group/config.ts';
 import { GceNodesConfig } from './nodes/config.ts';
@@ -78,6 +79,18 @@ export default {
       },
       trust: 'operator only',
       open: async (...given) => (await import('./nodes/groups.ts')).openGceNodes(...given),
+    }),
+    gke: kind({
+      summary: 'Instance groups behind the node pools of a cluster of Google Kubernetes Engine.',
+      config: GkeNodesConfig,
+      example: {
+        project: 'my-gcp-project',
+        location: 'us-central1',
+        cluster_name: 'velda-cluster',
+        pool_templates: { h100: { zone: 'us-central1-a', machine_type: 'a3-highgpu-8g', flex_start: true } },
+      },
+      trust: 'operator only',
+      open: async (...given) => (await import('./gke-nodes/groups.ts')).openGkeNodes(...given),
     }),
   },
 } satisfies Provider;

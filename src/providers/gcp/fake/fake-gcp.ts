@@ -6,6 +6,7 @@ import { checkCall } from './check-call.ts';
 import { answerCompute, rightFor } from './compute/answer.ts';
 import { instancesNamed } from './compute/instance.ts';
 import { openCompute } from './compute/state.ts';
+import { answerContainer } from './container.ts';
 import { grant, impersonate } from './grants.ts';
 import { type GcpCall, readCall } from './read-call.ts';
 import { answerStorage, openStorage } from './storage/answer.ts';
@@ -26,21 +27,6 @@ export interface FakeGcp extends Answering<GcpCall, GcpRecord> {
 }
 
 const GIVING = ['oauth2.token', 'sts.token', 'metadata.token', 'iamcredentials.generateAccessToken'];
-
-const projectIn = (path: string): string => path.split('/')[3] ?? '';
-
-function container({ path, action: right }: GcpCall, { clusters, denied, withoutApi }: World): object {
-  const project = projectIn(path);
-  if (withoutApi.has(project))
-    throw refusal('SERVICE_DISABLED', `Kubernetes Engine API has not been used in project ${project} before.`, 403);
-  if (denied.has(right))
-    throw refusal('PERMISSION_DENIED', `Required "${right}" permission(s) for "${path.slice(4)}".`, 403);
-  if (right === 'container.clusters.list')
-    return { clusters: [...clusters].flatMap(([name, one]) => (name.split('/')[1] === project ? [one] : [])) };
-  const found = clusters.get(path.replace('/v1/', ''));
-  if (found) return found;
-  throw refusal('NOT_FOUND', `Not found: ${path.replace('/v1/', '')}.`, 404);
-}
 
 /** Another system, which tells a workload who it is. */
 function workloadToken({ headers }: GcpCall, { subjectTokens }: World): object {
@@ -94,7 +80,7 @@ function answer(call: GcpCall, world: World, signal: AbortSignal): object | Prom
   if (who === undefined) throw unauthenticated(call);
   if (call.service === 'compute') return compute(call, world, signal);
   checkCall(call);
-  return call.service === 'container' ? container(call, world) : impersonate(call, who, world);
+  return call.service === 'container' ? answerContainer(call, world) : impersonate(call, who, world);
 }
 
 /** Each service in its own form of errors. */
@@ -128,6 +114,8 @@ export function openFakeGcp(clock: Clock): FakeGcp {
     clock,
     granted: openGranted(clock),
     clusters: new Map(),
+    pools: new Map(),
+    containerOperations: new Map(),
     storage: openStorage(),
     compute: openCompute(clock),
     denied: new Set(),

@@ -29,6 +29,7 @@ function compute(method: string, path: string, action: string): RestActions<Serv
   return ['compute', new RegExp(`^${method} /compute/v1/projects/[^/]+/${pattern}$`), action];
 }
 
+const POOLS = '/v1/projects/[^/]+/locations/[^/]+/clusters/[^/]+/nodePools';
 const RESIZE_REQUESTS = 'instanceGroupManagerResizeRequests';
 
 /** All that the fake answers. */
@@ -66,6 +67,11 @@ export const GCP_ACTIONS: RestActions<Service>['actions'] = [
   compute('GET', 'global/images/family/*', 'images.getFromFamily'),
   ['container', /^GET \/v1\/projects\/[^/]+\/locations\/[^/]+\/clusters\/[^/]+$/, 'clusters.get'],
   ['container', /^GET \/v1\/projects\/[^/]+\/locations\/-\/clusters$/, 'clusters.list'],
+  ['container', /^GET \/v1\/projects\/[^/]+\/locations\/[^/]+\/operations\/[^/]+$/, 'operations.get'],
+  ['container', new RegExp(`^GET ${POOLS}$`), 'clusters.nodePools.list'],
+  ['container', new RegExp(`^POST ${POOLS}$`), 'clusters.nodePools.create'],
+  ['container', new RegExp(`^GET ${POOLS}/[^/]+$`), 'clusters.nodePools.get'],
+  ['container', new RegExp(`^DELETE ${POOLS}/[^/]+$`), 'clusters.nodePools.delete'],
   ['oauth2', /^POST \/token$/, 'token'],
   ['sts', /^POST \/v1\/token$/, 'token'],
   ['iamcredentials', /^POST \/v1\/projects\/-\/serviceAccounts\/[^/]+:generateAccessToken$/, 'generateAccessToken'],

@@ -1,6 +1,7 @@
 import type { Clock } from '#core/clock.ts';
 import type { GkeCluster } from '../gke/endpoint.ts';
 import type { ComputeState } from './compute/state.ts';
+import type { FakeContainerOperation, FakePool } from './container.ts';
 import type { Storage } from './storage/answer.ts';
 import type { Granted } from './tokens.ts';
 
@@ -10,6 +11,9 @@ export interface World {
   readonly granted: Granted;
   /** By `projects/P/locations/L/clusters/C`. */
   readonly clusters: Map<string, GkeCluster>;
+  /** By cluster: its node pools. */
+  readonly pools: Map<string, readonly FakePool[]>;
+  readonly containerOperations: Map<string, FakeContainerOperation>;
   readonly storage: Storage;
   readonly compute: ComputeState;
   /** Permissions that nobody has. */

@@ -24,10 +24,13 @@ export const placeOf = ({ selfLink = '' }: GroupResource): string =>
 
 export interface FoundGroup {
   readonly group: Group;
+  /** Another name that people may write. */
+  readonly alias?: string | undefined;
   readonly madeFor?: string | undefined;
 }
 
-const shownAs = ({ group }: FoundGroup): string => `${group.name} in ${lastPart(group.place)}`;
+const shownAs = ({ group, alias }: FoundGroup): string =>
+  `${group.name} in ${lastPart(group.place)}${alias === undefined ? '' : ` (${alias})`}`;
 
 const LISTED = 10;
 
@@ -72,7 +75,9 @@ export async function chooseGroup<Found extends FoundGroup>(
   signal: AbortSignal,
 ): Promise<Found | GroupRefusal> {
   const { name, at } = wantedOf(written);
-  const fitting = all.filter(({ group }) => group.name === name && (at === undefined || lastPart(group.place) === at));
+  const fitting = all.filter(
+    ({ group, alias }) => (group.name === name || alias === name) && (at === undefined || lastPart(group.place) === at),
+  );
   const [only, second] = fitting;
   if (!only) return notFound(written, all, where);
   if (!second) return only;

@@ -74,11 +74,15 @@ export async function makeGroup(
 }
 
 /** Deleting a group deletes all that is in it, so it must be empty at this moment. */
-export async function dropGroup(group: Group, signal: AbortSignal): Promise<void> {
-  const { compute, place, path, name } = group;
+export async function demandEmpty(group: Group, signal: AbortSignal): Promise<void> {
   const [managed, requests] = await Promise.all([listManaged(group, signal), listRequests(group, signal)]);
   const left = managed.length + requests.filter(isWaiting).length;
-  if (left > 0) throw new Fault('conflict', `The group ${name} has ${left} instances or requests.`);
+  if (left > 0) throw new Fault('conflict', `The group ${group.name} has ${left} instances or requests.`);
+}
+
+export async function dropGroup(group: Group, signal: AbortSignal): Promise<void> {
+  const { compute, place, path, name } = group;
+  await demandEmpty(group, signal);
   const operation = await compute.ask<Operation>({ method: 'DELETE', path }, signal);
   const what = `The deletion of the group ${name}`;
   await followed(compute, operation, { place, what, withinMs: MADE_IN_MS }, signal);
