@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
-import { simCloud } from '#sim/backend.ts';
+import { simCloud, simKind } from '#sim/backend.ts';
 import { ADMIN, ANN, openComputerWorld } from './testing/world.ts';
 
 const refusesCreate = (fault: Fault, times = Number.POSITIVE_INFINITY) => {
@@ -62,6 +62,45 @@ describe('a computer', () => {
 
     expect(world.statusOf('dev')).toBe('running');
     expect(world.made()).toHaveLength(1);
+  });
+
+  it('is launched only once its agent is packed, and never refused for want of it', async () => {
+    const archive = { machine: 'x86_64', url: 'https://muster/agent.tar.gz', sha256: 'ab12' };
+    let isPacked = false;
+    const world = await openComputerWorld({
+      kinds: (cloud, isAlive) => ({ bare: { ...simKind(cloud, isAlive), boots: 'script' } }),
+      parts: {
+        packAgent: async () => void (isPacked = true),
+        install: () => (isPacked ? { archives: [archive] } : undefined),
+      },
+    });
+
+    await world.create('dev', { backend: { bare: {} } });
+    await world.advance(MINUTE_MS);
+
+    expect(world.statusOf('dev')).toBe('running');
+    const [made] = world.cloud.machines();
+    expect(made?.launch?.boot.install).toEqual({ archives: [archive] });
+    expect(world.eventsOf('dev').filter((kind) => kind === 'computer.asked')).toHaveLength(1);
+  });
+
+  it('is refused as often as it may be where its cloud cannot be opened', async () => {
+    const world = await openComputerWorld({
+      kinds: (cloud, isAlive) => ({
+        closed: {
+          ...simKind(cloud, isAlive),
+          open: () => Promise.reject(new Fault('unauthenticated', 'No credentials.')),
+        },
+      }),
+    });
+
+    await world.create('dev', { backend: { closed: {} } });
+    await world.advance(MINUTE_MS);
+
+    expect(world.computers.find('dev')).toMatchObject({
+      status: 'error',
+      why: 'Failed after 3 attempts: No credentials.',
+    });
   });
 
   it('makes no second machine when the answer to the launch is lost', async () => {

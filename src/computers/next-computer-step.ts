@@ -24,6 +24,8 @@ export interface ComputerFacts {
   readonly isLaunching: boolean;
   /** A restored backup may lack its machine, and the cloud has not been looked through yet. */
   readonly mayShowMore: boolean;
+  /** Its cloud is being opened for the first time: the agent for its machines may not be packed yet. */
+  readonly isOpening: boolean;
   readonly now: number;
 }
 
@@ -48,13 +50,13 @@ const inSeconds = (ms: number): string => `${Math.round(ms / 1_000)} s`;
 
 /** The step that is due, or until when there is none. */
 export function nextComputerStep(facts: ComputerFacts): ComputerStep {
-  const { computer, machines, isLaunching, mayShowMore, now } = facts;
+  const { computer, machines, isLaunching, mayShowMore, isOpening, now } = facts;
   const current = machines.find(({ row }) => !row.removal);
   if (computer.removal || computer.failure) return tidy(facts, current);
   if (computer.endsAt !== undefined && computer.endsAt <= now) return { do: 'expire' };
   if (current) return watch(computer, current, now);
   // The one before must be gone for certain: there are never two.
-  if (machines.length > 0 || isLaunching || mayShowMore) return { do: 'wait', until: computer.endsAt };
+  if (machines.length > 0 || isLaunching || mayShowMore || isOpening) return { do: 'wait', until: computer.endsAt };
   return launchAgain(computer, now);
 }
 

@@ -172,8 +172,12 @@ export function startComputerLoop(deps: ComputerLoopDeps): ComputerLoop {
 
   function decide(computer: Computer, now: number): ComputerStep {
     const isLaunching = view.launches.count('owner', computer.id) > 0;
-    const more = mayShowMore(owned.base, [computer.offer]);
-    return nextComputerStep({ computer, machines: seenMachines(computer), isLaunching, mayShowMore: more, now });
+    const { offer } = computer;
+    return nextComputerStep({
+      ...{ computer, machines: seenMachines(computer), isLaunching, now },
+      mayShowMore: mayShowMore(owned.base, [offer]),
+      isOpening: clouds.cloudOf(offer.id) === undefined && clouds.fault(offer.id) === undefined,
+    });
   }
 
   function pass(id: string): Again | undefined {
@@ -243,6 +247,9 @@ export function startComputerLoop(deps: ComputerLoopDeps): ComputerLoop {
       if (!after && id === FLEET) for (const computer of view.computers.all()) loop.poke(computer.id);
     }),
   ];
+  clouds.onOpen((_offer, followers) => {
+    for (const id of followers) if (view.computers.get(id)) loop.poke(id);
+  });
   for (const { id, offer } of view.computers.all()) {
     clouds.follow(id, [offer], LIST_WHILE_MOVING_MS);
     owned.waiting.add(id);
