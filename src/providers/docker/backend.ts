@@ -13,6 +13,7 @@ import { openImages } from './images.ts';
 import { labelFilter, machineOf, markIn, nameFilter } from './marks.ts';
 import { endpointsOf } from './ports.ts';
 import { storedLogin } from './registry-login.ts';
+import { openUnstarted } from './unstarted.ts';
 
 // The engine does most of the work of one start on one processor.
 const AT_ONCE = 8;
@@ -41,6 +42,7 @@ export async function openContainers(config: DockerConfig, context: Context): Pr
   const engine = await openEngine(endpoint, context, opening.signal).finally(cancel);
   const images = openImages({ engine, config, log, login: () => storedLogin(config.image, files) });
   const ends = openEnds(engine);
+  const unstarted = openUnstarted(clock);
   /** By id: containers that were listed with our mark. Labels never change, so they need no second look. */
   let ours = new Set<string>();
 
@@ -108,8 +110,10 @@ export async function openContainers(config: DockerConfig, context: Context): Pr
       const containers = await listed({ label: [labelFilter(cluster)] }, signal);
       const marked = containers.filter(({ Labels }) => markIn(Labels)?.cluster === cluster);
       await ends.look(marked, signal);
+      unstarted.note(marked);
       const machines = marked.flatMap(
-        (one) => machineOf(one, { end: ends.of(one.Id), endpoints: endpointsOf(one, engine) }) ?? [],
+        (one) =>
+          machineOf(one, { end: ends.of(one.Id) ?? unstarted.of(one.Id), endpoints: endpointsOf(one, engine) }) ?? [],
       );
       ours = new Set(machines.flatMap(({ id }) => id ?? []));
       return machines;

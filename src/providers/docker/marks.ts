@@ -89,7 +89,7 @@ export function machineOf(
     id: container.Id,
     createdAt: container.Created * 1_000,
     state,
-    ...(state === 'failed' && { trouble: end ?? endOf(container) }),
+    ...(state === 'failed' ? { trouble: end ?? endOf(container) } : end && { trouble: end }),
     ...(addresses.length > 0 && { addresses }),
     ...(endpoints.length > 0 && { endpoints }),
   };
