@@ -70,7 +70,9 @@ describe('a computer', () => {
     const world = await openComputerWorld({
       kinds: (cloud, isAlive) => ({ bare: { ...simKind(cloud, isAlive), boots: 'script' } }),
       parts: {
-        packAgent: async () => void (isPacked = true),
+        async packAgent() {
+          isPacked = true;
+        },
         install: () => (isPacked ? { archives: [archive] } : undefined),
       },
     });

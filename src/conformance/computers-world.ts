@@ -1,7 +1,7 @@
 // What the laws of computers share: a server with its computers on a fake cloud, people who ask again until they are
 // heard, and what must be left in the end.
 import { expect } from 'vitest';
-import { SECOND_MS } from '#core/clock.ts';
+import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import type { Computer, ComputerCaller, ComputerRequest, Computers } from '#core/computer.ts';
 import type { FaultKind } from '#core/fault.ts';
 import type { CallFailure } from '#fakes/failure-rules.ts';
@@ -31,8 +31,7 @@ export type ComputerLawId =
   | 'restored'
   | 'time to live'
   | 'without a server'
-  | 'credentials'
-  | 'late join';
+  | 'credentials';
 
 /** How the suite gets at a platform: its fake, and what its users write. */
 export interface ComputerSuite extends Omit<SliceSuite, 'excuses'> {
@@ -50,6 +49,8 @@ export interface ComputerSuite extends Omit<SliceSuite, 'excuses'> {
   vanish(cloud: SliceCloud, machine: SliceMachine): void | Promise<void>;
   /** Somebody stops it; absent where a machine that was stopped is over. */
   stop?(cloud: SliceCloud, machine: SliceMachine): void | Promise<void>;
+  /** What a lost call left unfinished is made anew; absent: a launch is taken up where it was. */
+  readonly makesAnew?: boolean;
   /** A machine whose time is over is gone, or costs nothing any more, though no server sees to it. */
   readonly endsItself: boolean;
   readonly excuses?: Readonly<Partial<Record<ComputerLawId, string>>>;
@@ -97,6 +98,16 @@ export const statusIn = (scene: ComputerScene, name: string): string => computer
 
 export const create = (scene: ComputerScene, name: string, more: Partial<ComputerRequest> = {}, at = 0) =>
   computersIn(scene).create({ name, ...scene.harness.request(at), ...more }, callerAt(at));
+
+/** As its users ask for one that must run soon; a backend of one's own has ten minutes. */
+export function impatient(harness: ComputerSuite): {
+  readonly more: Partial<ComputerRequest>;
+  readonly tooLongMs: number;
+} {
+  const { platform, options } = harness.request(0);
+  if (platform === undefined) return { more: {}, tooLongMs: 12 * MINUTE_MS };
+  return { more: { options: { ...options, timeout: 60 } }, tooLongMs: 2 * MINUTE_MS };
+}
 
 export const remove = (scene: ComputerScene, name: string, at = 0) => computersIn(scene).remove(name, callerAt(at));
 

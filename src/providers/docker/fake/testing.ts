@@ -4,13 +4,13 @@ import type { Backend, Context, Launch } from '#core/provider.ts';
 import { seededRandom } from '#core/random.ts';
 import { during } from '#core/testing/during.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
-import type { SliceMachine } from '#sim/slice/cloud.ts';
+import type { SliceCloud, SliceMachine } from '#sim/slice/cloud.ts';
 import { contextWithLog } from '../../../conformance/backend-world.ts';
 import type { SliceSuite } from '../../../conformance/slice-world.ts';
 import { openContainers } from '../backend.ts';
 import { DockerConfig } from '../config.ts';
 import docker from '../index.ts';
-import { markIn } from '../marks.ts';
+import { markIn, workerIn } from '../marks.ts';
 import { type FakeContainer, nextChangeMs, stateAt, upAtMs } from './container.ts';
 import { type FakeEngine, type FakeEngineOptions, openFakeEngine } from './engine.ts';
 
@@ -85,10 +85,10 @@ export function reached({ fake, clock }: Scene, { host, port }: { readonly host:
   return undefined;
 }
 
-function machineOf(container: FakeContainer): SliceMachine {
+function machineOf(container: FakeContainer, { die }: Pick<FakeEngine, 'die'>): SliceMachine {
   return {
     id: container.id,
-    name: container.name,
+    name: workerIn(container.labels) ?? container.name,
     mark: markIn(container.labels),
     state(nowMs) {
       const state = stateAt(container, nowMs);
@@ -98,6 +98,8 @@ function machineOf(container: FakeContainer): SliceMachine {
     nextChangeMs: (nowMs) => nextChangeMs(container, nowMs),
     scripts: () => [...container.files.values()],
     exists: (nowMs) => isThere(container, nowMs),
+    // An agent that came to its end leaves with success, and is not started again.
+    poweredOff: () => die(container, 0),
   };
 }
 
@@ -117,6 +119,9 @@ function addForeign(fake: FakeEngine, cluster: string): string[] {
 // Documents of others may not name this kind; the slice is about what the operator's own do.
 const TRUSTED = { ...docker, backends: { docker: { ...docker.backends.docker, trust: 'any source' as const } } };
 
+/** The engine behind a world of the slice. */
+export const fakesOf = new WeakMap<object, FakeEngine>();
+
 export const DOCKER_SLICE: SliceSuite = {
   provider: TRUSTED,
   backend: { kind: 'docker', config: { image: IMAGE } },
@@ -124,13 +129,15 @@ export const DOCKER_SLICE: SliceSuite = {
   openCloud({ clock, bootMs }) {
     const fake = openFakeEngine({ clock, bootMs });
     fake.images.build(IMAGE);
-    return {
+    const cloud: SliceCloud = {
       fake,
-      machines: () => fake.containers.map(machineOf),
-      watch: (changed) => void fake.watch((container) => changed(machineOf(container))),
+      machines: () => fake.containers.map((container) => machineOf(container, fake)),
+      watch: (changed) => void fake.watch((container) => changed(machineOf(container, fake))),
       addForeign: async (cluster) => addForeign(fake, cluster),
       refuseLate: fake.refuseLate,
     };
+    fakesOf.set(cloud, fake);
+    return cloud;
   },
   async load() {
     await import('../backend.ts');
