@@ -75,13 +75,13 @@ export function whyNotReachable(
   if (isAgentHere) return undefined;
   if (status === 'starting') {
     if (mayWait) return undefined;
-    return new Fault('unavailable', `Computer ${name} does not run yet. ${why ?? ''}`.trim(), {
+    return new Fault('conflict', `Computer ${name} does not run yet. ${why ?? ''}`.trim(), {
       remedy: `Wait for it with \`muster computer wait ${name}\`.`,
     });
   }
   if (awaySince === undefined || (mayWait && now - awaySince < AWAY_SHORTLY_MS)) return undefined;
   const state = listed === undefined ? 'The platform does not show its machine' : `Its machine is ${listed.state}`;
-  return new Fault('unavailable', `The agent of computer ${name} is away since ${new Date(awaySince).toISOString()}.`, {
+  return new Fault('conflict', `The agent of computer ${name} is away since ${new Date(awaySince).toISOString()}.`, {
     remedy: `${state}: see \`muster computer why ${name}\`, or remove it with \`muster computer rm ${name}\`.`,
   });
 }

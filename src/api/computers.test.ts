@@ -249,7 +249,7 @@ describe('a session of a computer', () => {
     await world.advance(MINUTE_MS);
 
     expect(await ask()).toMatchObject({
-      status: 503,
+      status: 409,
       body: {
         detail: expect.stringMatching(/^The agent of computer dev is away since 2026-.*Z\.$/),
         remedy: expect.stringContaining('Its machine is running: see `muster computer why dev`'),

@@ -13,6 +13,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandFile>>> = {
   plan: () => import('./plan.ts'),
   session: () => import('./session.ts'),
   worker: () => import('./worker.ts'),
+  computer: () => import('./computer.ts'),
   runtime: () => import('./runtime.ts'),
   event: () => import('./event.ts'),
   source: () => import('./source.ts'),

@@ -42,7 +42,7 @@ function kindOf(noun: string, command: Command): NameKind | undefined {
 function namesAt(program: Command): readonly (readonly [path: string, kind: NameKind])[] {
   return program.commands.flatMap((noun) =>
     [noun, ...noun.commands].flatMap((command) => {
-      const kind = command.name() === 'add' ? undefined : kindOf(noun.name(), command);
+      const kind = ['add', 'create'].includes(command.name()) ? undefined : kindOf(noun.name(), command);
       if (kind === undefined) return [];
       const above = command === noun ? [''] : namesOf(noun).map((name) => ` ${name}`);
       return above.flatMap((before) => namesOf(command).map((name) => [`muster${before} ${name}`, kind] as const));

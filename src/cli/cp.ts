@@ -26,16 +26,37 @@ export function sideOf(written: string): Side {
 
 const SHOWN_NAMES = 5;
 
+/** What a copy goes to or comes from, besides this machine. */
+export interface CopyPlace {
+  /** Its path of the API. */
+  pathOf(name: string): string;
+  /** As in `Exactly one side must be on …`. */
+  readonly said: string;
+  readonly example: string;
+}
+
+const ON_WORKER: CopyPlace = {
+  pathOf: sessionPath,
+  said: 'a worker, written SESSION:PATH',
+  example: 'muster cp @last:out.txt .',
+};
+
 interface Copy {
   readonly cli: Cli;
   readonly client: Client;
+  readonly place: CopyPlace;
   readonly count: CopyCount;
 }
 
-function tunnelTo({ cli, client }: Copy, session: string, verb: 'read' | 'write', path: string): Promise<Duplex> {
+function tunnelTo(
+  { cli, client, place }: Copy,
+  session: string,
+  verb: 'read' | 'write',
+  path: string,
+): Promise<Duplex> {
   const query = new URLSearchParams({ path });
   const { signal, terminal } = cli;
-  return openTunnel(client, `${sessionPath(session)}/${verb}?${query}`, { signal, clock: terminal.clock });
+  return openTunnel(client, `${place.pathOf(session)}/${verb}?${query}`, { signal, clock: terminal.clock });
 }
 
 async function download(copy: Copy, from: { session: string; path: string }, to: string): Promise<void> {
@@ -70,8 +91,14 @@ async function upload(copy: Copy, from: string, to: { session: string; path: str
   }
 }
 
-async function run(cli: Cli, client: Client, [from, to]: readonly [Side, Side]): Promise<void> {
-  const copy: Copy = { cli, client, count: noCopies() };
+/** Copies between this machine and another one; each side as it was written. */
+export async function copyFiles(
+  cli: Cli,
+  client: Client,
+  { sides, place = ON_WORKER }: { readonly sides: readonly [string, string]; readonly place?: CopyPlace },
+): Promise<void> {
+  const [from, to] = sides.map(sideOf) as [Side, Side];
+  const copy: Copy = { cli, client, place, count: noCopies() };
   const { count } = copy;
   const said = (): string => `${count.files} ${count.files === 1 ? 'file' : 'files'}, ${shownBytes(count.bytes)}`;
   const progress = openProgress(cli.terminal, () => `copied ${said()}`);
@@ -79,8 +106,8 @@ async function run(cli: Cli, client: Client, [from, to]: readonly [Side, Side]):
     if ('session' in from && !('session' in to)) await download(copy, from, to.path);
     else if ('session' in to && !('session' in from)) await upload(copy, from.path, to);
     else
-      throw new Fault('invalid', 'Exactly one side must be on a worker, written SESSION:PATH.', {
-        remedy: 'For example `muster cp @last:out.txt .`; write ./ before a local name with a colon.',
+      throw new Fault('invalid', `Exactly one side must be on ${place.said}.`, {
+        remedy: `For example \`${place.example}\`; write ./ before a local name with a colon.`,
       });
   } finally {
     progress.stop();
@@ -99,7 +126,7 @@ function cpCommand(cli: Cli): Command {
     .argument('<from>', 'SESSION:PATH, or a path of this machine')
     .argument('<to>', 'a path of this machine, or SESSION:PATH')
     .action((from: string, to: string, _options, command: Command) =>
-      run(cli, clientOf(cli, command), [sideOf(from), sideOf(to)]),
+      copyFiles(cli, clientOf(cli, command), { sides: [from, to] }),
     );
   return withExamples(command, [
     ['muster cp sweep/3:out/model.pt .', 'from the fourth session of a count'],

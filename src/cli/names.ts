@@ -1,4 +1,5 @@
 // Names that a server or this machine knows, for the completion of shells.
+import type { Computer } from '../api/wire/computer.ts';
 import type { Pool } from '../api/wire/pool.ts';
 import type { Session } from '../api/wire/session.ts';
 import type { Worker } from '../api/wire/worker.ts';
@@ -22,6 +23,7 @@ const READERS = {
   worker: async (_cli, open) => (await open().list<Worker>('/workers')).map(({ name }) => name),
   session: async (_cli, open) =>
     (await open().list<Session>('/sessions', {}, MOST_SESSIONS)).flatMap(calledOf).concat('@last'),
+  computer: async (_cli, open) => (await open().list<Computer>('/computers')).map(({ name }) => name),
   context: async ({ contextsFile }) => [LOCAL, ...readContexts(contextsFile).contexts.map(({ name }) => name)],
 } as const satisfies Record<string, Reader>;
 

@@ -87,9 +87,30 @@ async function carry(
   }
 }
 
-async function run(cli: Cli, client: Client, written: string, forwards: readonly Forward[]): Promise<void> {
+async function ofSession(cli: Cli, client: Client, written: string, ports: readonly string[]): Promise<void> {
   const { id, end } = await client.call<Session>(sessionPath(written));
   if (end) throw new Fault('conflict', `Session ${id} has ended.`, { remedy: 'Start it again with `muster run`.' });
+  const over = async (): Promise<string> => {
+    await waitForEnd(cli, client, id);
+    return `session ${id} has ended`;
+  };
+  await forwardPorts(cli, client, { ports, path: sessionPath(id), written, over });
+}
+
+export interface ForwardWish {
+  /** As they were written. */
+  readonly ports: readonly string[];
+  /** Of the API: what the ports are of. */
+  readonly path: string;
+  /** What that is called. */
+  readonly written: string;
+  /** Resolves with what to say when nothing is left to forward to. */
+  over(): Promise<string>;
+}
+
+/** Forwards ports of this machine until there is nothing to forward to any more, or Ctrl-C. */
+export async function forwardPorts(cli: Cli, client: Client, wish: ForwardWish): Promise<void> {
+  const forwards = wish.ports.map(forwardOf);
   const over = new AbortController();
   const complaints = openComplaints(cli);
   const servers: Server[] = [];
@@ -101,7 +122,7 @@ async function run(cli: Cli, client: Client, written: string, forwards: readonly
 
   const serve = (remote: number) => (socket: Socket) => {
     socket.on('error', () => {});
-    const path = `${sessionPath(id)}/ports/${remote}`;
+    const path = `${wish.path}/ports/${remote}`;
     carry(cli, client, { path, socket, signal: over.signal }).then(complaints.worked, (thrown) => {
       // A connection that either end has reset is no failure of ours.
       if (thrown instanceof Fault && !over.signal.aborted) complaints.failed(thrown);
@@ -114,10 +135,10 @@ async function run(cli: Cli, client: Client, written: string, forwards: readonly
       const server = await listen(cli, forward, serve(forward.remote));
       servers.push(server);
       const { port } = server.address() as { port: number };
-      print(cli.terminal, `127.0.0.1:${port} -> ${written}:${forward.remote}`);
+      print(cli.terminal, `127.0.0.1:${port} -> ${wish.written}:${forward.remote}`);
     }
-    await waitForEnd(cli, client, id);
-    if (!cli.signal.aborted) remark(cli.terminal, `session ${id} has ended`);
+    const said = await wish.over();
+    if (!cli.signal.aborted) remark(cli.terminal, said);
   } finally {
     stop();
   }
@@ -133,7 +154,7 @@ function portForwardCommand(cli: Cli): Command {
     )
     .argument('<port...>', 'PORT, LOCAL:REMOTE, or :REMOTE for any free local port')
     .action((session: string, ports: string[], _options, command: Command) =>
-      run(cli, clientOf(cli, command), session, ports.map(forwardOf)),
+      ofSession(cli, clientOf(cli, command), session, ports),
     );
   return withExamples(command, [
     ['muster port-forward notebook 8888', 'then open http://127.0.0.1:8888'],

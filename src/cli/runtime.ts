@@ -1,5 +1,4 @@
 import { Command, Option } from 'commander';
-import { parseDuration } from '#core/duration.ts';
 import { Fault } from '#core/fault.ts';
 import { RUNTIME_PHASES } from '#core/runtime.ts';
 import type { DecisionList } from '../api/wire/decision.ts';
@@ -7,9 +6,9 @@ import type { HostMove, Rendered, Runtime, RuntimeHost } from '../api/wire/runti
 import type { Client } from './client.ts';
 import { type Cli, type CliCommand, clientOf, formatOf, showing } from './command.ts';
 import { withExamples } from './example.ts';
+import { followProgress, unlessMissing } from './follow-progress.ts';
 import { actCommand, listCommand, nounCommand, showCommand } from './noun.ts';
 import { named, pair, span, whole } from './option.ts';
-import { patiently } from './patience.ts';
 import { decisionsText } from './pool-text.ts';
 import { hostListing, movesText, runtimeFacts, runtimeLine, runtimeListing } from './runtime-text.ts';
 import { show } from './show.ts';
@@ -48,52 +47,15 @@ const asking = (command: Command): Command =>
     .option('--annotation <name=value>', 'value for the templates; may be repeated', pair('--annotation'))
     .option('--disk-gb <count>', 'storage in GiB, in place of that of the slots', diskCount);
 
-const LONGEST_WAIT = '1h';
-const ASK_AGAIN_MS = 500;
 const SETTLED: readonly string[] = ['ready', 'hibernated', 'error'];
 
-/** Prints the runtime at each change until it is settled; answers how it ended, or undefined where it is gone. */
-async function follow(
-  cli: Cli,
-  client: Client,
-  id: string,
-  timeout: string = LONGEST_WAIT,
-): Promise<Runtime | undefined> {
-  const { clock } = cli.terminal;
-  const endsAtMs = clock.monotonic() + parseDuration(timeout);
-  let last: Runtime | undefined;
-  let line = '';
-  const read = async (alive: () => void): Promise<void> => {
-    const leftMs = Math.round(Math.max(0, endsAtMs - clock.monotonic()));
-    const query = { timeout: `${Math.min(leftMs, parseDuration(LONGEST_WAIT))}ms` };
-    const lines = await client.lines(`${path(id)}/progress`, { query, signal: cli.signal });
-    alive();
-    for await (const text of lines) {
-      last = JSON.parse(text) as Runtime;
-      const next = runtimeLine(last);
-      if (next !== line) print(cli.terminal, next);
-      line = next;
-    }
-  };
-  for (;;) {
-    const isGone = await patiently(cli, read).then(
-      () => false,
-      goneIf(() => last !== undefined),
-    );
-    if (isGone) return undefined;
-    if (!last || SETTLED.includes(last.phase) || clock.monotonic() >= endsAtMs) return last;
-    // A server that stops ends its answers; a runtime that went ends them too.
-    await clock.sleep(ASK_AGAIN_MS, cli.signal);
-  }
-}
-
-/** For a fault: true where what was there before is missing now. */
-const goneIf =
-  (wasThere: () => boolean) =>
-  (thrown: unknown): true => {
-    if (!wasThere() || Fault.from(thrown).kind !== 'missing') throw thrown;
-    return true;
-  };
+const follow = (cli: Cli, client: Client, id: string, timeout?: string): Promise<Runtime | undefined> =>
+  followProgress<Runtime>(cli, client, {
+    path: path(id),
+    lineOf: runtimeLine,
+    isSettled: ({ phase }) => SETTLED.includes(phase),
+    timeout,
+  });
 
 /** Ends the command with an error where the runtime is in error or did not get there in time. */
 function exitLike(cli: Cli, runtime: Runtime | undefined): void {
@@ -217,10 +179,6 @@ function removeCommand(cli: Cli): Command {
       if (!left) return print(cli.terminal, `Runtime ${id} is gone.`);
       cli.exitWith(1);
     });
-}
-
-function unlessMissing(thrown: unknown): undefined {
-  if (Fault.from(thrown).kind !== 'missing') throw thrown;
 }
 
 const SUMMARIES = {
