@@ -91,7 +91,7 @@ describe('a computer of the API', () => {
 
     expect(body).toMatchObject({
       computer: { name: 'dev', status: 'starting' },
-      waits: expect.stringMatching(/^Refused: No \[hidden\]\. The next try is in \d s\.$/),
+      waits: expect.stringMatching(/^Refused: No \[hidden\]\. The next try is at 2026-01-01T00:00:02\.\d+Z\.$/),
       refusals: 1,
       max_retries: 3,
       refused: { kind: 'exhausted' },

@@ -31,9 +31,9 @@ export const computerListing = (nowMs: number): TableLayout<Computer> => ({
 });
 
 /** One line about it, for people who wait. */
-export function computerLine({ name, status, why, ends_at: endsAt, end }: Computer): string {
+export function computerLine({ name, status, why, ends_at: endsAt, end, failure }: Computer): string {
   if (end) return oneLine(`Computer ${name} is gone since ${moment(end.at)}. ${end.why}`);
-  if (status === 'error') return oneLine(`Computer ${name} has failed. ${why ?? ''}`);
+  if (status === 'error') return oneLine(`Computer ${name} has failed. ${why ?? ''} ${failure?.remedy ?? ''}`);
   const until = status === 'running' && endsAt !== undefined ? `, until ${moment(endsAt)}` : '';
   return oneLine(`Computer ${name} is ${status}${until}.${why === undefined ? '' : ` ${why}`}`);
 }

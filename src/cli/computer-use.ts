@@ -67,7 +67,6 @@ function execCommand(cli: Cli): Command {
     .argument('<command...>', 'the command; write it after --')
     .option('-i, --interactive', 'send standard input')
     .option('-t, --tty', 'allocate a terminal; also sends standard input')
-    .passThroughOptions()
     .action((name: string, words: string[], options: ExecOptions, command: Command) =>
       exec(cli, clientOf(cli, command), name, sessionOf(cli, words, options)),
     );

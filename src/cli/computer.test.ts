@@ -75,7 +75,7 @@ describe('computer exec', () => {
     };
 
   it('prints the output of the command and exits with its exit code; its options are its own', async () => {
-    const { code, output, asked } = await run(answer(7), 'exec', 'dev', 'ls', '-l', '--all');
+    const { code, output, asked } = await run(answer(7), 'exec', 'dev', '--', 'ls', '-l', '--all');
 
     expect([code, output]).toEqual([7, 'hello\n']);
     expect(asked[0]).toMatchObject({

@@ -9,8 +9,7 @@ import { watchPicture } from './watch.ts';
 
 /** A noun with its commands: `pool`, also `pools`. */
 export function nounCommand(name: string, summary: string, commands: readonly Command[]): Command {
-  // So that a command of it may pass options on to the program that it starts.
-  const noun = new Command(name).alias(`${name}s`).description(summary).enablePositionalOptions();
+  const noun = new Command(name).alias(`${name}s`).description(summary);
   for (const command of commands) noun.addCommand(command);
   return noun;
 }

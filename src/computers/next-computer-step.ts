@@ -122,7 +122,7 @@ export function whyOf(computer: Computer, current: SeenMachine | undefined, now:
     return awaySince === undefined ? undefined : `Its agent is away since ${new Date(awaySince).toISOString()}.`;
   if (!current && refused)
     return refused.retryAt > now
-      ? `Refused: ${refused.message} The next try is in ${inSeconds(refused.retryAt - now)}.`
+      ? `Refused: ${refused.message} The next try is at ${new Date(refused.retryAt).toISOString()}.`
       : `Refused: ${refused.message}`;
   if (!current || current.row.createdAt === undefined) return 'The platform is asked for its machine.';
   if (current.listed?.trouble) return current.listed.trouble.message;

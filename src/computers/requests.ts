@@ -15,6 +15,7 @@ import {
   computerStatus,
   type ShownComputer,
 } from '#core/computer.ts';
+import { formatDuration } from '#core/duration.ts';
 import { Fault } from '#core/fault.ts';
 import { shortId } from '#core/id.ts';
 import type { Actor } from '#core/journal.ts';
@@ -205,7 +206,7 @@ export function openComputerRequests(deps: ComputerRequestsDeps): Computers {
       if (!(byMs > 0) || endsAt > now + maxTtl)
         throw new Fault('invalid', `Computer ${name} would end at ${new Date(endsAt).toISOString()}.`, {
           at: 'by',
-          remedy: `It must end within ${maxTtl / SECOND_MS} s from now, the limit of \`computers.max_ttl\`.`,
+          remedy: `It must end within ${formatDuration(maxTtl)} from now, the limit of \`computers.max_ttl\`.`,
         });
       checkCloudsEnd(name, loop.current(computer)?.listed?.endsAt, endsAt);
       const next = { ...computer, endsAt };

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { Fault } from '#core/fault.ts';
 import { withNewPools } from './new-pools.ts';
 
-/** A plane that knows one launch token and the tokens of two roles, and all pools that were asked for. */
+/** A plane that knows the tokens of two roles, and all pools that were asked for. */
 function open() {
   const made: string[] = [];
   const roles: Readonly<Record<string, string>> = { 'Bearer operator': 'operator', 'Bearer viewer': 'viewer' };
@@ -13,7 +13,6 @@ function open() {
         if (role === undefined) throw new Fault('unauthenticated', 'No.');
         return { role };
       },
-      verifyLaunchToken: (token: string) => (token === 'launch' ? { launch: 'l' } : undefined),
     },
     pools: { define: async (text: string) => void made.push(text) },
     machines: { join: async () => ({}), useOf: () => 'worker' },
@@ -30,7 +29,7 @@ it.each([
   ['a token of nobody', { token: 'nonsense' }, false],
   ['the token of a viewer', { token: 'viewer' }, false],
   ['the token of an operator', { token: 'operator' }, true],
-  ['the token of a launch', { token: 'launch' }, true],
+  ['the token of a launch, whose owner was there before it', { token: 'launch' }, false],
   ['a certificate of the cluster', { certificateName: 'm-1' }, true],
 ])('an agent with %s: a new pool is made: %#', async (_what, proof, isMade) => {
   const { made, join } = open();

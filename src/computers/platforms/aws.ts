@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { Fault } from '#core/fault.ts';
-import { type Platform, present, sharedFields, textList } from './platform.ts';
+import { type Platform, placeName, present, sharedFields, textList } from './platform.ts';
 
 const options = z.strictObject({
   ...sharedFields(300),
-  region: z.string().min(1).default('us-west-2').describe('Region.'),
+  region: placeName().default('us-west-2').describe('Region.'),
   instanceType: z.string().min(1).default('t2.micro').describe('Instance type.'),
   imageId: z.string().min(1).optional().describe('Image; absent: the standard image, on which the agent is installed.'),
   securityGroups: textList()

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { needed, type Platform, present, sharedFields } from './platform.ts';
+import { needed, type Platform, placeName, present, sharedFields } from './platform.ts';
 
 const options = z.strictObject({
   ...sharedFields(600),
   resourceGroup: z.string().min(1).default('commandlab-rg').describe('Resource group; it must be there.'),
-  location: z.string().min(1).default('eastus').describe('Location.'),
+  location: placeName().default('eastus').describe('Location.'),
   vmSize: z.string().min(1).default('Standard_DS1_v2').describe('Size of the machine.'),
   subscriptionId: z.string().min(1).optional().describe('Subscription; absent: AZURE_SUBSCRIPTION_ID.'),
   imageId: z.string().min(1).optional().describe('Image; absent: the standard image, on which the agent is installed.'),

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { needed, type Platform, present, sharedFields } from './platform.ts';
+import { needed, type Platform, placeName, present, sharedFields } from './platform.ts';
 
 const options = z.strictObject({
   ...sharedFields(600),
   project: z.string().min(1).optional().describe('Project; absent: GOOGLE_CLOUD_PROJECT.'),
-  zone: z.string().min(1).default('us-central1-a').describe('Zone.'),
+  zone: placeName().default('us-central1-a').describe('Zone.'),
   machineType: z.string().min(1).default('n1-standard-1').describe('Machine type.'),
   sourceImage: z
     .string()

@@ -43,6 +43,10 @@ export const textList = () =>
     .union([z.array(z.string().min(1)), z.string().transform((given) => given.split(',').map((one) => one.trim()))])
     .pipe(z.array(z.string().min(1)).min(1));
 
+/** A place of a cloud becomes part of the address that signed requests go to: nothing else may be written there. */
+export const placeName = () =>
+  z.string().regex(/^[A-Za-z0-9]([A-Za-z0-9 -]{0,61}[A-Za-z0-9])?$/, 'must be letters, digits and hyphens');
+
 export const sharedFields = (timeoutSeconds: number) => ({
   port: wholeNumber(1, HIGHEST_PORT).default(8000).describe('Port that the computer serves `/health` on.'),
   maxRetries: wholeNumber(1, 100).default(3).describe('How many launches the platform may refuse before it fails.'),
