@@ -19,8 +19,8 @@ export interface ComputeOptions {
 
 export interface FakeOperation {
   readonly id: string;
-  readonly endsAtMs: number;
-  readonly error: { readonly code: string; readonly message: string } | undefined;
+  endsAtMs: number;
+  error: { readonly code: string; readonly message: string } | undefined;
 }
 
 export interface Compute {
@@ -73,6 +73,10 @@ export interface Compute {
 
 const [BOOT_MS, END_MS, LATE_MS, LAG_MS, PART_MS] = [2_000, 2_000, 3_000, 2_000, 1_000];
 const MANY_CORES = 1_000_000;
+const PREEMPTED = {
+  code: 'OperationPreempted',
+  message: 'Operation execution has been preempted by a more recent operation.',
+};
 
 const uuidOf = (text: string): string => {
   const hex = hash('sha256', text);
@@ -91,6 +95,7 @@ export function openCompute(options: ComputeOptions): Compute {
   const byName = new Map<string, FakeVm>();
   const diskByName = new Map<string, FakePart>();
   const operations = new Map<string, FakeOperation>();
+  const creations = new WeakMap<FakeVm, FakeOperation>();
   const watchers = new Set<(vm: FakeVm) => void>();
   const stock = new Map<string, number>();
   const settings = { cores: MANY_CORES, late: 0, strands: 0, lateNetworks: 0, lagMs, bootMs };
@@ -134,6 +139,8 @@ export function openCompute(options: ComputeOptions): Compute {
 
   function end(vm: FakeVm): FakeOperation {
     const atMs = clock.now();
+    const creation = creations.get(vm);
+    if (creation && creation.endsAtMs > atMs) Object.assign(creation, { endsAtMs: atMs, error: PREEMPTED });
     const past = vm.timeline.filter((step) => step.atMs <= atMs);
     vm.timeline = follow(past, [
       { atMs, state: 'Deleting' },
@@ -221,8 +228,10 @@ export function openCompute(options: ComputeOptions): Compute {
         parts.push(part);
         if (part.type === 'disks') diskByName.set(keyOf(group, part.name), part);
       }
+      const operation = operate(next.atMs - madeAtMs, failure);
+      creations.set(vm, operation);
       changed(vm);
-      return { vm, operation: operate(next.atMs - madeAtMs, failure) };
+      return { vm, operation };
     },
     end,
     begin: (afterMs) => operate(afterMs),

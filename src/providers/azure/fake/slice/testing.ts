@@ -8,12 +8,15 @@ import { openStore } from '../app-configuration/store.ts';
 import type { WantedVm } from '../compute/check-creation.ts';
 import type { Compute } from '../compute/compute.ts';
 import { bootable, type FakePart, type FakeVm, isPartThere, stateAt } from '../compute/machine.ts';
+import { type FakeNetwork, isNetworkThere } from '../compute/networks.ts';
 import { type FakeAzure, openFakeAzure, publishedLimits } from '../fake-azure.ts';
 import type { AzureCall } from '../read-call.ts';
 import { addSet, GPU, GROUP, LATER_PAGE, SECRET, SET, SUBSCRIPTION, VARIABLES } from '../testing.ts';
 
 // Nothing of a machine that failed runs or is paid for; but it must not stay.
 const FAILED_FOR_MS = 60_000;
+// A network is made before its machine.
+const MADE_WITHIN_MS = 3 * 60_000;
 
 function machineOf(vm: FakeVm, { stop }: Pick<Compute, 'stop'>): SliceMachine {
   return {
@@ -53,6 +56,28 @@ const MADE_BY_HAND: Omit<WantedVm, 'tags'> = {
   properties: {},
   parts: [],
 };
+
+/** Whether a network has outlived its machine, or has never got one. */
+function isLeft(network: FakeNetwork, { vms, clock }: Pick<Compute, 'vms' | 'clock'>): boolean {
+  const nowMs = clock.now();
+  if (!isNetworkThere(network, nowMs)) return false;
+  const made = vms.filter(({ name }) => name === machineNameOf(network));
+  return made.length > 0
+    ? made.every((vm) => stateAt(vm, nowMs) === 'gone')
+    : nowMs - network.madeAtMs > MADE_WITHIN_MS;
+}
+
+/** Such a network counts as a machine. */
+function leftNetworkOf(network: FakeNetwork): SliceMachine {
+  const { name } = network;
+  return {
+    ...{ id: name, name, mark: markOf(network) },
+    state: () => 'off',
+    nextChangeMs: () => undefined,
+    scripts: () => [],
+    exists: (nowMs) => isNetworkThere(network, nowMs),
+  };
+}
 
 /** Machines that others make in the group, some with a part of our mark. */
 function addForeign({ make }: Compute, cluster: string): string[] {
@@ -115,6 +140,7 @@ export function openSliceCloud(
     machines: () => [
       ...compute.vms.map((vm) => machineOf(vm, compute)),
       ...compute.parts.filter((part) => !part.goesAlong).map(strandedOf),
+      ...compute.networks.all.filter((network) => isLeft(network, compute)).map(leftNetworkOf),
     ],
     watch: (changed: (machine: SliceMachine) => void) => void compute.watch((vm) => changed(machineOf(vm, compute))),
     documents: documentsOf(fake),
@@ -124,6 +150,8 @@ export function openSliceCloud(
     },
   };
 }
+
+const { subnet_id: _subnet, public_ip: _public, ...withoutNetwork } = GPU;
 
 export const VM_SLICE: SliceSuite = {
   provider: azure,
@@ -147,6 +175,16 @@ export const VM_SLICE: SliceSuite = {
     ['an address of its own', { endpoint: 'https://evil.example' }, 'endpoint'],
     ['an identity', { identity_ids: ['/subscriptions/s/resourceGroups/g/providers/p/t/n'] }, 'identity_ids'],
   ],
+};
+
+const SEVERAL_CALLS =
+  'counts calls: such a machine takes several, the first of which asks for a network that is not there yet';
+
+/** The same without a subnet: each machine has a network of its own. */
+export const OWN_NETWORK_SLICE: SliceSuite = {
+  ...VM_SLICE,
+  backend: { kind: 'azure_vm', config: withoutNetwork },
+  excuses: { thousand: SEVERAL_CALLS, 'equal pools': SEVERAL_CALLS, 'two clusters': SEVERAL_CALLS },
 };
 
 /** The same in a scale set; its machines are formed elsewhere, so little of it may be written. */
