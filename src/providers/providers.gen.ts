@@ -3,6 +3,7 @@ import type { Provider } from '#core/provider.ts';
 import awsProvider from './aws/index.ts';
 import azureProvider from './azure/index.ts';
 import commandProvider from './command/index.ts';
+import crusoeProvider from './crusoe/index.ts';
 import digitaloceanProvider from './digitalocean/index.ts';
 import dockerProvider from './docker/index.ts';
 import fileProvider from './file/index.ts';
@@ -12,4 +13,4 @@ import mithrilProvider from './mithril/index.ts';
 import nebiusProvider from './nebius/index.ts';
 import processProvider from './process/index.ts';
 
-export const providers: readonly Provider[] = [awsProvider, azureProvider, commandProvider, digitaloceanProvider, dockerProvider, fileProvider, gcpProvider, kubernetesProvider, mithrilProvider, nebiusProvider, processProvider];
+export const providers: readonly Provider[] = [awsProvider, azureProvider, commandProvider, crusoeProvider, digitaloceanProvider, dockerProvider, fileProvider, gcpProvider, kubernetesProvider, mithrilProvider, nebiusProvider, processProvider];
