@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, readFileSync } from 'node:fs';
+import { createReadStream, mkdirSync, readFileSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
@@ -94,6 +94,8 @@ function openParcel({ bundle, folder }: InstallerOptions, cache: ArchiveCache, r
 
 export function openInstaller(options: InstallerOptions): Installer {
   const { bundle, folder } = options;
+  // A packaged server has its bundle elsewhere, and has made no folder for it.
+  mkdirSync(folder, { recursive: true });
   const cache = openArchiveCache(folder);
   const parcels = options.runtimes.map((runtime) => openParcel(options, cache, runtime));
 

@@ -31,7 +31,7 @@ test('the tarball installs by npm alone: a server in one folder, a run from anot
   expect(installed).toMatchObject({ code: 0, err: '' });
   const command = join(prefix, 'bin/muster');
   const pool = processPool(world, 'local', { max_agents: 1 });
-  const { file } = await placeServer(world, { agent_pools: [pool] }, { isFirstStart: true });
+  const { file, http } = await placeServer(world, { agent_pools: [pool] }, { isFirstStart: true });
   startProgram(world, command, ['server', '--config', file]);
   await untilHolds(async () => expect(await runProgram(world, command, ['status'])).toMatchObject({ code: 0 }));
   const elsewhere = world.path('elsewhere');
@@ -39,6 +39,10 @@ test('the tarball installs by npm alone: a server in one folder, a run from anot
   const words = ['-c', `cd '${elsewhere}' && unset MUSTER_DATA_DIR && exec '${command}' run -- echo from the package`];
   const ran = await runProgram(world, 'sh', words);
   expect(ran).toMatchObject({ code: 0, out: 'from the package\n' });
+  // New machines get the agent from it.
+  const script = await fetch(`http://127.0.0.1:${http}/agent/install.sh`);
+  expect(script.status).toBe(200);
+  expect(await script.text()).toContain('.tar.gz');
 
   const old = world.write('old.cjs', "Object.defineProperty(process.versions, 'node', { value: '20.1.0' });");
   const refused = await startProgram(world, command, ['pool', 'ls'], { NODE_OPTIONS: `--require ${old}` }).ended;
