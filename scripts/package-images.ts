@@ -47,7 +47,8 @@ async function askEngine(env: Env): Promise<{ readonly arch: string } | { readon
   }
 }
 
-async function buildImage(image: ImageName, tags: readonly string[], scratch: string, env: Env): Promise<void> {
+/** Builds the image of that name, for the engine that answers to the docker command. */
+export async function buildImage(image: ImageName, tags: readonly string[], scratch: string, env: Env): Promise<void> {
   const context = join(scratch, `image-${image}`);
   mkdirSync(context);
   await IMAGES[image](join(context, TREE));

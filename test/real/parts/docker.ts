@@ -116,18 +116,22 @@ export async function openDocker(
   world: World,
   { folder }: DockerParts,
   flags: readonly string[] = [],
+  more: Readonly<Record<string, string>> = {},
 ): Promise<DockerEngine> {
   // The path of a socket has some 100 letters at most.
   const place = mkdtempSync(join(tmpdir(), 'mdk-'));
   const bridge = `mdk${process.pid}`;
   const gateway = gatewayOf(process.pid);
   const address = `unix://${join(place, 'docker.sock')}`;
-  const path = [join(folder, 'usr/bin'), join(folder, 'usr/sbin'), process.env.PATH].join(':');
+  const path = [join(folder, 'usr/bin'), join(folder, 'usr/sbin'), more.PATH, process.env.PATH]
+    .filter(Boolean)
+    .join(':');
   const own = {
+    ...more,
     PATH: path,
     HOME: place,
     DOCKER_HOST: address,
-    LD_LIBRARY_PATH: join(folder, 'usr/lib/x86_64-linux-gnu'),
+    LD_LIBRARY_PATH: [join(folder, 'usr/lib/x86_64-linux-gnu'), more.LD_LIBRARY_PATH].filter(Boolean).join(':'),
   };
   await runWell('ip', ['link', 'add', bridge, 'type', 'bridge'], { env });
   await runWell('ip', ['addr', 'add', `${gateway}/24`, 'dev', bridge], { env });
