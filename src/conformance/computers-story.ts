@@ -8,8 +8,10 @@ import {
   type ComputerScene,
   type ComputerSuite,
   callerAt,
+  create,
   everMade,
   expectNothingLeft,
+  expectRemoved,
   insistOnCreate,
   insistOnRemoval,
   machinesOf,
@@ -137,6 +139,24 @@ export const STORY_LAWS: readonly ComputerLaw[] = [
       });
 
       await expectAll(harness, stories);
+    },
+  },
+  {
+    id: 'late listing',
+    name: 'a computer has one machine though the reply to its creation is lost and listings and boots take minutes',
+    async check(_stage, harness) {
+      const { creation: action } = harness;
+      const scene = await openScene(harness, {
+        lagMs: MINUTE_MS,
+        bootMs: 2 * MINUTE_MS,
+        prepare: ({ cloud }) => void cloud.fake.failureRules.add({ action, what: { kind: 'lost reply' } }),
+      });
+      await create(scene, 'dev');
+      await scene.world.clock.advance(5 * MINUTE_MS);
+
+      expect([statusIn(scene, 'dev'), machinesOf(scene).length]).toEqual(['running', 1]);
+      expect(madeTwice(scene.world), 'machines made twice').toEqual([]);
+      await expectRemoved(scene, 'dev', 4 * MINUTE_MS);
     },
   },
 ];

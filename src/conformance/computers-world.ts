@@ -16,6 +16,7 @@ export type ComputerLawId =
   | 'dropped at writes'
   | 'dropped at calls'
   | 'lost replies'
+  | 'late listing'
   | 'refused'
   | 'refused twice'
   | 'late failure'

@@ -45,6 +45,12 @@ const KINDS: Readonly<Record<string, FaultKind>> = {
 /** The kind of a failure; unknown codes go by their status. */
 const kindOf = (code: string, status: number): FaultKind => KINDS[code] ?? (status >= 500 ? 'unavailable' : 'invalid');
 
+/** As a backend does that writes the agent's file itself. */
+const withoutEnd = (boot: Launch['boot']): Launch['boot'] => ({
+  ...boot,
+  agentConfig: boot.agentConfig.replace(/^endsAt:.*\n/m, ''),
+});
+
 type Ask = (path: string, signal: AbortSignal, body?: unknown) => Promise<unknown>;
 
 function client({ url }: MachineConfig, { fetch }: Context, mistakes: Mistakes): Ask {
@@ -131,7 +137,7 @@ export async function openBackend(config: MachineConfig, context: Context, mista
 
   /** The launch is the token of the request: the cloud makes nothing twice for it. */
   function requestOf({ id, mark, boot, names, askedAt }: Launch) {
-    const text = agentFile(boot, { name: NAME_PLACE, workDir: WORK_DIR });
+    const text = agentFile(mistakes.forgetsEnd ? withoutEnd(boot) : boot, { name: NAME_PLACE, workDir: WORK_DIR });
     const install = mistakes.dropsInstall ? undefined : boot.install;
     const script = bootScript({ naming: { shell: 'name=$MEMORY_NAME' }, agentFile: text, install });
     const isAnother = mistakes.createsAgain || mistakes.namesAllAlike;
@@ -139,7 +145,8 @@ export async function openBackend(config: MachineConfig, context: Context, mista
     const token = isAnother ? `${id} ${clock.now()} ${repeats++}` : id;
     // Counted from when it was asked for, and not from now: a repeat has the same bytes.
     const fromMs = mistakes.countsEndFromNow ? clock.now() : askedAt;
-    const lifeMs = boot.endsAt === undefined || mistakes.dropsEnd ? undefined : boot.endsAt - fromMs;
+    const lifeMs =
+      boot.endsAt === undefined || mistakes.dropsEnd || mistakes.forgetsEnd ? undefined : boot.endsAt - fromMs;
     const made = { labels: mark, size: config.size, script, port: boot.port, lifeMs };
     return { token, names: wanted, ...made, isFollowed: config.operations };
   }

@@ -41,6 +41,8 @@ export interface Mistakes {
   /** A repeat is then another request. */
   readonly countsEndFromNow?: boolean;
   readonly dropsEnd?: boolean;
+  /** Neither the cloud nor the agent knows when the machine ends. */
+  readonly forgetsEnd?: boolean;
   readonly hidesEnd?: boolean;
   /** Its kind does not say how its machines boot. */
   readonly forgetsBoots?: boolean;
