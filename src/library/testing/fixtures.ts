@@ -3,12 +3,20 @@ import type { CallFailure } from '#fakes/failure-rules.ts';
 import type { SliceHarness } from '#sim/slice/cloud.ts';
 import { SEED_DATA } from '../../providers/aws/fake/seed-data.ts';
 import { AWS_SLICE } from '../../providers/aws/fake/slice/testing.ts';
+import { VM_SLICE } from '../../providers/azure/fake/slice/testing.ts';
+import { GPU, GROUP, SUBSCRIPTION } from '../../providers/azure/fake/testing.ts';
 import { DOCKER_SLICE } from '../../providers/docker/fake/testing.ts';
 import { PROJECT } from '../../providers/gcp/fake/compute/seed-data.ts';
 import { INSTANCE_SLICE } from '../../providers/gcp/fake/compute/testing/slices.ts';
 import { objectsOf, reached } from '../../providers/kubernetes/deployments/testing.ts';
 import { fakesOf, KUBERNETES_SLICE } from '../../providers/kubernetes/fake/slice/testing.ts';
-import { AWSProvisioner, DockerProvisioner, GCPProvisioner, KubernetesProvisioner } from '../classes.ts';
+import {
+  AWSProvisioner,
+  AzureProvisioner,
+  DockerProvisioner,
+  GCPProvisioner,
+  KubernetesProvisioner,
+} from '../classes.ts';
 import type { ComputerOptions } from '../options.ts';
 import type { PlatformProvisioner } from '../platform-class.ts';
 import type { LibraryWorld, LibraryWorldOptions, Script } from './world.ts';
@@ -54,6 +62,23 @@ export const FIXTURES: readonly PlatformFixture[] = [
     creation: 'RunInstances',
     deletion: 'TerminateInstances',
     denied: { kind: 'error', code: 'UnauthorizedOperation', status: 403 },
+    remains: machines,
+    agentFile: fileInScripts,
+  },
+  {
+    title: 'a virtual machine of Azure',
+    harness: VM_SLICE,
+    make: (script, options) =>
+      new (script.use(AzureProvisioner))({
+        subscriptionId: SUBSCRIPTION,
+        resourceGroup: GROUP,
+        location: GPU.location,
+        imageId: 'Canonical:ubuntu-24_04-lts:server:latest',
+        ...options,
+      }),
+    creation: 'management.vmPut',
+    deletion: 'management.vmDelete',
+    denied: VM_SLICE.denied,
     remains: machines,
     agentFile: fileInScripts,
   },
