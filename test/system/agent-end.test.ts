@@ -97,7 +97,7 @@ test('an end that the server has moved survives kill -9 of the agent, and the fi
   expect((await next.ended).code).toBe(0);
 });
 
-test('without a server it answers probes until a signal, and needs neither pool nor token', async (context) => {
+test('muster agent without a server answers probes until a signal, and needs neither pool nor token', async (context) => {
   const world = openWorld(context);
   const port = await freePort();
   const file = world.write('alone.yaml', JSON.stringify({ serve: port, ends_at: iso(systemClock.now() + HOUR_MS) }));
