@@ -52,9 +52,13 @@ export function machinesOf(world: SliceWorld, pool: string | undefined): string[
 }
 
 /** The actions that were ever asked of the cloud about these machines by id, their creation apart. */
-export function callsAbout({ cloud }: SliceWorld, ids: readonly string[], { creation }: SliceHarness): string[] {
+export function callsAbout(
+  { cloud }: SliceWorld,
+  ids: readonly string[],
+  { creation, additions = [] }: SliceHarness,
+): string[] {
   const about = cloud.fake.calls.filter((call) => ids.some((id) => JSON.stringify(call).includes(id)));
-  return about.map(({ action }) => action).filter((action) => action !== creation);
+  return about.map(({ action }) => action).filter((action) => action !== creation && !additions.includes(action));
 }
 
 export const idsOf = (world: SliceWorld): string[] =>

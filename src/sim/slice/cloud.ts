@@ -91,6 +91,8 @@ export interface SliceHarness {
   readonly removals: readonly string[];
   /** The action that makes machines. */
   readonly creation: string;
+  /** The actions that make what belongs to one, and name it. */
+  readonly additions?: readonly string[];
   /** The most calls that a thousand machines may cost. */
   readonly mostCalls: { readonly creation: number; readonly removal: number };
   /** How long a thousand machines take at the cloud's own limit; absent: half a minute. */
