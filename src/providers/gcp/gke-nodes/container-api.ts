@@ -4,7 +4,6 @@ import type { Context } from '#core/provider.ts';
 import { finished, type Progress } from '#rest/retry.ts';
 import { type GoogleApi, openGoogleApi } from '../google-api.ts';
 import { explainGoogle } from '../google-fault.ts';
-import type { GkeNodesConfig } from './config.ts';
 
 const HOST = 'container.googleapis.com';
 
@@ -24,6 +23,13 @@ interface ContainerOperation {
   readonly name: string;
   readonly status?: string;
   readonly error?: { readonly code?: number; readonly message?: string };
+}
+
+/** A cluster. */
+export interface PoolPlace {
+  readonly project: string;
+  readonly location: string;
+  readonly clusterName: string;
 }
 
 /** The node pools of one cluster. */
@@ -49,7 +55,7 @@ const containerAt = (project: string, context: Context): GoogleApi =>
     });
   });
 
-export function poolsOf({ project, location, clusterName }: GkeNodesConfig, context: Context): Pools {
+export function poolsOf({ project, location, clusterName }: PoolPlace, context: Context): Pools {
   const { ask, clock } = containerAt(project, context);
   const place = `/projects/${project}/locations/${location}`;
   const path = `${place}/clusters/${clusterName}/nodePools`;

@@ -1,6 +1,6 @@
 // The instance groups behind the node pools of one cluster of GKE.
 import { Fault } from '#core/fault.ts';
-import type { GroupRefusal, NewNodeGroup, NodeGroup, NodeGroups } from '#core/node-group.ts';
+import type { NewNodeGroup, NodeGroup, NodeGroups } from '#core/node-group.ts';
 import type { Context } from '#core/provider.ts';
 import { lastPart } from '../compute/api.ts';
 import { accountOf, computeAt } from '../compute/client.ts';
@@ -10,6 +10,7 @@ import { demandEmpty } from '../nodes/make.ts';
 import type { GkeNodesConfig } from './config.ts';
 import { type NodePool, poolsOf } from './container-api.ts';
 import { madeForOf, poolFor } from './pool.ts';
+import { poolRefusal } from './refusal.ts';
 
 interface PoolGroup extends FoundGroup {
   readonly pool: NodePool;
@@ -34,30 +35,8 @@ export async function openGkeNodes(config: GkeNodesConfig, context: Context): Pr
   const allGroups = async (signal: AbortSignal): Promise<readonly PoolGroup[]> =>
     (await pools.list(signal)).flatMap(groupsOf);
 
-  function unreadable(name: string, fault: Fault): GroupRefusal {
-    const message = `Whether GKE itself sizes the node pool ${name} of ${clusterName} is not known: ${fault.message}`;
-    return { reason: 'GroupUnreadable', message, remedy: fault.remedy };
-  }
-
-  /** GKE's own autoscaler does not show at the instance group. */
-  async function refusalOf(name: string, signal: AbortSignal): Promise<GroupRefusal | undefined> {
-    try {
-      const { autoscaling } = await pools.get(name, signal);
-      if (!autoscaling?.enabled) return undefined;
-    } catch (thrown) {
-      const fault = Fault.from(thrown);
-      if (fault.kind === 'denied') return unreadable(name, fault);
-      throw fault;
-    }
-    return {
-      reason: 'GroupHasAutoscaler',
-      message: `GKE sizes the node pool ${name} of ${clusterName} itself.`,
-      remedy: `Two autoscalers undo each other: gcloud container clusters update ${clusterName} --no-enable-autoscaling --node-pool=${name} --location=${location} --project=${project}.`,
-    };
-  }
-
   function open({ group, madeFor, pool }: PoolGroup): NodeGroup {
-    const refusal = (signal: AbortSignal) => refusalOf(pool.name, signal);
+    const refusal = (_resource: unknown, signal: AbortSignal) => poolRefusal(pools, config, pool.name, signal);
     // `kube-env` of the template may lag behind the labels of the pool.
     return nodeGroupOf({ group, births: birthsOf(group), refusal, labels: pool.config?.labels }, madeFor);
   }

@@ -5,6 +5,8 @@ import type { Context } from '#core/provider.ts';
 import { type GroupResource, lastPart } from '../compute/api.ts';
 import { accountOf, type Compute, computeAt } from '../compute/client.ts';
 import { instanceNameOf } from '../compute/marks.ts';
+import { poolsOf } from '../gke-nodes/container-api.ts';
+import { poolRefusal } from '../gke-nodes/refusal.ts';
 import { type Group, groupIn, listManaged } from '../instance-group/group.ts';
 import { grow, removeInstances } from './change.ts';
 import type { GceNodesConfig } from './config.ts';
@@ -12,6 +14,7 @@ import type { Births } from './instances.ts';
 import { dropGroup, madeForOf, makeGroup, PROVISIONER_LABEL } from './make.ts';
 import { cancelRequests, QUEUE } from './queue.ts';
 import { describeGroup, type NodesGroup } from './state.ts';
+import { poolBehind } from './template.ts';
 
 /** `us-central1-a/grp-a` means the group of that zone or region, and so does its address. */
 function wantedOf(written: string): { readonly name: string; readonly at?: string | undefined } {
@@ -142,9 +145,16 @@ export async function openGceNodes(config: GceNodesConfig, context: Context): Pr
     }));
   }
 
+  /** A group behind a node pool may be sized by GKE itself. */
+  async function refusalAt(group: Group, resource: GroupResource, signal: AbortSignal) {
+    const behind = await poolBehind(group, resource, signal);
+    return behind && poolRefusal(poolsOf(behind.at, context), behind.at, behind.pool, signal);
+  }
+
   function open({ group, madeFor }: FoundGroup): NodeGroup {
+    const refusal = (resource: GroupResource, signal: AbortSignal) => refusalAt(group, resource, signal);
     const labels = madeFor === undefined ? undefined : { [PROVISIONER_LABEL]: madeFor };
-    return nodeGroupOf({ group, births: birthsOf(group), labels }, madeFor);
+    return nodeGroupOf({ group, births: birthsOf(group), refusal, labels }, madeFor);
   }
 
   async function create(wanted: NewNodeGroup, signal: AbortSignal): Promise<NodeGroup> {

@@ -148,6 +148,45 @@ describe('the queue of a group', () => {
   });
 });
 
+describe('a growth that is repeated when Google has forgotten its request id', () => {
+  it('makes nothing again of instances that are there', async () => {
+    const { compute, during, nodes, scene } = openScene();
+    const group = await nodes();
+    const wanted = { id: 'g1', count: 2, to: 2, names: ['grp-a', 'grp-b'] };
+    await during(group.grow(wanted, going()));
+    await scene.clock.advance(MINUTE_MS);
+    compute.requests.clear();
+    await during(group.grow(wanted, going()));
+    await scene.clock.advance(MINUTE_MS);
+
+    expect(compute.instances.map(({ name }) => name)).toEqual(['grp-a', 'grp-b']);
+  });
+
+  it('queues nothing again of a request that was granted, though its instance is gone', async () => {
+    const { compute, during, nodes, scene } = openScene();
+    const group = await nodes();
+    const wanted = growth(HOUR_MS, 'grp-a');
+    await during(group.grow(wanted, going()));
+    await scene.clock.advance(2 * HOUR_MS);
+    compute.requests.clear();
+    await during(group.grow(wanted, going()));
+
+    expect(compute.instances).toHaveLength(1);
+    expect((await during(group.describe(going()))).wanted).toBe(0);
+  });
+});
+
+it('a name whose groups both have nodes at hand stays ambiguous', async () => {
+  const { find, scene, has } = openScene();
+  const other = addNodeGroup(scene, 'zones/us-central1-b', 'grp');
+  await has(1);
+  await has(1, other);
+  const idIn = (zone: string): string => `gce://${PROJECT}/${zone}/grp-n0`;
+
+  expect(await find('grp', [idIn('us-central1-a'), idIn('us-central1-b')])).toMatchObject({ reason: 'GroupAmbiguous' });
+  expect(((await find('grp', [idIn('us-central1-b')])) as NodeGroup).id).toContain('us-central1-b');
+});
+
 it('an instance that the group recreates under its name has another id, and the old id removes nothing', async () => {
   const { compute, during, nodes, scene, group: fake, has } = openScene();
   await has(1);
@@ -222,4 +261,46 @@ it('makes a group that heals and spreads nothing by itself, and refuses a templa
   await expect(
     during(create?.({ name: 'x', template: 'a100', provisioner: 'p' }, going()) as Promise<NodeGroup>),
   ).rejects.toMatchObject({ kind: 'invalid' });
+});
+
+describe('a group behind a node pool of GKE', () => {
+  const CLUSTER = `projects/${PROJECT}/locations/us-central1/clusters/velda`;
+
+  function openPool(isAutoscaled: boolean) {
+    const opened = openScene();
+    const { scene, compute, group } = opened;
+    const { world } = scene.fake;
+    compute.templates.set(`${PROJECT}/of-gke`, {
+      ...{ id: '7', machineType: 'a3-highgpu-8g', isSpot: false },
+      metadata: {
+        ...{ 'cluster-name': 'velda', 'cluster-location': 'us-central1' },
+        'kube-env': 'AUTOSCALER_ENV_VARS: node_labels=cloud.google.com/gke-nodepool=gpus\n',
+      },
+    });
+    group.template = 'of-gke';
+    world.clusters.set(CLUSTER, { name: 'velda', location: 'us-central1' });
+    const pool = { name: 'gpus', status: 'RUNNING', config: {}, locations: [], instanceGroupUrls: [] };
+    world.pools.set(CLUSTER, [{ ...pool, autoscaling: { enabled: isAutoscaled } }]);
+    return opened;
+  }
+
+  it.each([
+    [true, 'GroupHasAutoscaler'],
+    [false, undefined],
+  ])('that GKE sizes (%s) is refused as %s', async (isAutoscaled, reason) => {
+    const { during, nodes } = openPool(isAutoscaled);
+    const group = await nodes();
+
+    expect((await during(group.describe(going()))).refusal?.reason).toBe(reason);
+  });
+
+  it('is not sized while the right to read the pool is missing', async () => {
+    const { during, nodes, scene } = openPool(false);
+    scene.fake.world.denied.add('container.clusters.get');
+    const group = await nodes();
+    const grown = during(group.grow({ id: 'g1', count: 1, to: 1, names: ['grp-a'] }, going()));
+
+    await expect(grown).rejects.toMatchObject({ kind: 'conflict' });
+    expect((await during(group.describe(going()))).refusal?.reason).toBe('GroupUnreadable');
+  });
 });

@@ -11,7 +11,7 @@ export interface NodesGroup {
   readonly group: Group;
   readonly births: Births;
   /** Why its owner elsewhere, such as a node pool, forbids to size it. */
-  refusal?(signal: AbortSignal): Promise<GroupRefusal | undefined>;
+  refusal?(resource: GroupResource, signal: AbortSignal): Promise<GroupRefusal | undefined>;
   /** Labels that its nodes bear beside those of its template. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
 }
@@ -29,7 +29,7 @@ export async function refusalFor(
   resource: GroupResource,
   signal: AbortSignal,
 ): Promise<GroupRefusal | undefined> {
-  return refusalOf(group, resource) ?? (await refusal?.(signal));
+  return refusalOf(group, resource) ?? (await refusal?.(resource, signal));
 }
 
 /** Queued instances stand in the listing of the group too, without an address or an id: their request counts them. */

@@ -46,23 +46,41 @@ function machineTypeAt(compute: Compute, zone: string, name: string, signal: Abo
   return compute.keep(path, HOUR_MS, () => compute.ask<MachineType>({ path }, signal));
 }
 
+/** Its template never changes; another one has another name. */
+function templateOf({ compute, name }: Group, resource: GroupResource, signal: AbortSignal): Promise<InstanceTemplate> {
+  const url = resource.instanceTemplate ?? resource.versions?.at(-1)?.instanceTemplate;
+  if (!url) throw new Fault('invalid', `The instance group ${name} has no instance template.`);
+  const path = templatePathOf(url);
+  return compute.keep(path, HOUR_MS, () => compute.ask<InstanceTemplate>({ path }, signal));
+}
+
+const valueIn = ({ properties }: InstanceTemplate, wanted: string): string =>
+  properties?.metadata?.items?.find(({ key }) => key === wanted)?.value ?? '';
+
+/** The node pool of GKE that the group is behind, as GKE writes it into the metadata of its instances. */
+export async function poolBehind(group: Group, resource: GroupResource, signal: AbortSignal) {
+  const template = await templateOf(group, resource, signal);
+  const pool = readKubeEnv(valueIn(template, 'kube-env')).labels['cloud.google.com/gke-nodepool'];
+  const clusterName = valueIn(template, 'cluster-name');
+  const location = valueIn(template, 'cluster-location');
+  if (pool === undefined || clusterName === '' || location === '') return undefined;
+  return { pool, at: { project: group.compute.project, location, clusterName } };
+}
+
 /** In a regional group: of the first zone, and no label of a zone, since new nodes may come in any of them. */
 export async function nodeTemplateOf(
   group: Group,
   resource: GroupResource,
   signal: AbortSignal,
 ): Promise<NodeTemplate> {
-  const { compute, place, name } = group;
-  const url = resource.instanceTemplate ?? resource.versions?.at(-1)?.instanceTemplate;
-  if (!url) throw new Fault('invalid', `The instance group ${name} has no instance template.`);
-  const path = templatePathOf(url);
-  const template = await compute.keep(path, HOUR_MS, () => compute.ask<InstanceTemplate>({ path }, signal));
-  const { machineType = '', guestAccelerators = [], disks = [], metadata } = template.properties ?? {};
+  const { compute, place } = group;
+  const template = await templateOf(group, resource, signal);
+  const { machineType = '', guestAccelerators = [], disks = [] } = template.properties ?? {};
   const [places, at = ''] = place.split('/');
   const isZonal = places === 'zones';
   const zone = isZonal ? at : lastPart(resource.distributionPolicy?.zones?.[0]?.zone ?? '');
   const type = await machineTypeAt(compute, zone, lastPart(machineType), signal);
-  const env = readKubeEnv(metadata?.items?.find(({ key }) => key === 'kube-env')?.value ?? '');
+  const env = readKubeEnv(valueIn(template, 'kube-env'));
   const diskGib = Number(disks.find(({ boot }) => boot)?.initializeParams?.diskSizeGb ?? 0);
   const capacity = {
     cpus: type.guestCpus ?? 0,
