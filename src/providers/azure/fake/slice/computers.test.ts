@@ -1,6 +1,10 @@
+import { expect, it } from 'vitest';
+import { HOUR_MS, MINUTE_MS } from '#core/clock.ts';
+import type { Computers } from '#core/computer.ts';
 import type { SliceCloud } from '#sim/slice/cloud.ts';
+import { openSliceWorld } from '#sim/slice/world.ts';
 import { testComputers } from '../../../../conformance/computers.ts';
-import type { ComputerSuite } from '../../../../conformance/computers-world.ts';
+import { type ComputerSuite, callerAt } from '../../../../conformance/computers-world.ts';
 import type { Compute } from '../compute/compute.ts';
 import type { FakeVm } from '../compute/machine.ts';
 import type { FakeAzure } from '../fake-azure.ts';
@@ -39,3 +43,22 @@ const AZURE_COMPUTERS: ComputerSuite = {
 };
 
 testComputers('a computer on Azure', AZURE_COMPUTERS);
+
+it('a computer that shut itself down is shown as stopped, and deleted at its end, by the next server if need be', async () => {
+  const world = await openSliceWorld(AZURE_COMPUTERS);
+  const compute = computeOf(world.cloud);
+  const computers = (): Computers => world.life.features.public.computers as Computers;
+  await computers().create({ name: 'dev', ...AZURE_COMPUTERS.request(0), ttlMs: HOUR_MS }, callerAt());
+  await world.clock.advance(2 * MINUTE_MS);
+  for (const vm of compute.vms) compute.stop(vm);
+  await world.clock.advance(2 * MINUTE_MS);
+  const stopped = computers().find('dev')?.status;
+  world.server.end(undefined);
+  await world.clock.advance(2 * HOUR_MS);
+  const billed = remainsIn(compute).length;
+  await world.server.start();
+  await world.clock.advance(2 * MINUTE_MS);
+
+  expect([stopped, billed]).toEqual(['stopped', 5]);
+  expect([computers().find('dev'), remainsIn(compute)]).toEqual([undefined, []]);
+});
