@@ -110,7 +110,9 @@ describe('the configuration in the documentation', () => {
   const hasKey = (text: string, keys: string): boolean => new RegExp(`^(${keys}):`, 'm').test(text);
 
   function checked(text: string): { readonly problems?: readonly Problem[] | undefined; warnings: readonly Problem[] } {
-    if (hasKey(text, 'agent_pools|provisioners|clusters|runtimes|server|store|tls|access|agent|retention|log')) {
+    if (
+      hasKey(text, 'agent_pools|provisioners|clusters|runtimes|computers|server|store|tls|access|agent|retention|log')
+    ) {
       return readServerFile(text, { kinds, environment });
     }
     if (hasKey(text, 'broker|daemon_config')) return readAgentConfig(text, environment);

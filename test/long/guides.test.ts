@@ -49,6 +49,9 @@ const PREPARED: Readonly<Record<string, Prepared>> = {
       '~/project/train': PROGRAM,
     },
   },
+  'docs/guides/computers.md': {
+    server: { ...LOCAL, computers: { templates: { small: { backend: { process: {} } } } } },
+  },
   'docs/guides/pool-autoscaling.md': { server: { agent_pools: [pool('figures')] }, before: TOKEN },
   'docs/guides/pool-backends.md': {
     server: {
