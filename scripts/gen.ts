@@ -65,6 +65,10 @@ export const GENERATED: readonly Generated[] = [
     file,
     render: async () => (await import('../src/providers/kubernetes/install/files.ts'))[make](),
   })),
+  ...['deploy/kubernetes/nodeprovisioner-crd.yaml', 'deploy/helm/muster/crds/nodeprovisioner-crd.yaml'].map((file) => ({
+    file,
+    render: async () => (await import('./node-provisioner-crd.ts')).renderNodePoolCrd(),
+  })),
   // A chart reads only files of its own folder.
   {
     file: 'deploy/helm/muster/files/alerts.yaml',

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { systemClock } from '#core/clock.ts';
 import type { Computers, ShownComputer } from '#core/computer.ts';
+import type { Nodes, ShownNode, ShownNodePool } from '#core/node.ts';
 import type { HostStatus, Runtime, Runtimes } from '#core/runtime.ts';
 import { type OpenApi, openApi } from './openapi.ts';
 import { route } from './route.ts';
@@ -63,6 +64,47 @@ const someComputers = {
     templates: [{ name: 't', platform: 'aws' }],
   }),
 } as unknown as Computers;
+const aNodePool: ShownNodePool = {
+  name: 'h100',
+  isReady: true,
+  reason: 'AtTarget',
+  message: 'It has 1 node.',
+  nodes: 1,
+  target: 1,
+  ready: 1,
+  starting: 0,
+  idle: 0,
+  gpus: 8,
+  gpusRequested: 8,
+  utilizationPercent: 100,
+  pendingPods: 0,
+  unfitPods: 0,
+  groups: [{ name: 'grp', size: 1, backoffUntil: 1, lastError: 'no stock' }],
+};
+const aNode: ShownNode = {
+  name: 'n1',
+  phase: 'ready',
+  group: 'grp',
+  gpus: 8,
+  gpusRequested: 8,
+  pods: 1,
+  deletionAt: 1,
+  endsAt: 2,
+  why: '1 pod is on it.',
+};
+const nodesOfTest: Nodes = {
+  list: () => [aNodePool],
+  show: () => ({ provisioner: aNodePool, nodes: [aNode] }),
+  plan: (name) => ({
+    name,
+    target: 1,
+    did: 'nothing',
+    why: '1 node',
+    reason: 'steady',
+    alternatives: [{ what: 'grow grp', whyNot: 'full' }],
+  }),
+  whyPod: (_name, pod) => ({ pod, verdict: 'It waits.', groups: [{ name: 'grp', obstacle: 'full' }] }),
+};
 
 describe('OpenAPI', () => {
   it('describes every route, and every reference leads somewhere', async () => {
@@ -125,7 +167,13 @@ describe('OpenAPI', () => {
         row('freezes', { id: 'fleet', at: 1, why: 'w', by: 'x', automatic: true }),
         row('runtimes', aRuntime),
       ],
-      over: { features: { runtimes: { hosts: () => [aHost] } as unknown as Runtimes, computers: someComputers } },
+      over: {
+        features: {
+          runtimes: { hosts: () => [aHost] } as unknown as Runtimes,
+          computers: someComputers,
+          nodes: nodesOfTest,
+        },
+      },
     });
     const names: Record<string, string> = {
       ':pool': 'gpu',
@@ -134,6 +182,9 @@ describe('OpenAPI', () => {
       ':source': 'f',
       ':runtime': 'r',
       ':computer': 'dev',
+      ':provisioner': 'h100',
+      ':namespace': 'ml',
+      ':pod': 'p',
     };
     const told = api.routes.filter((route) => route.method === 'GET' && !route.media && route.path !== '/openapi.json');
 

@@ -15,6 +15,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandFile>>> = {
   worker: () => import('./worker.ts'),
   computer: () => import('./computer.ts'),
   runtime: () => import('./runtime.ts'),
+  node: () => import('./node.ts'),
   event: () => import('./event.ts'),
   source: () => import('./source.ts'),
   freeze: () => import('./freeze.ts'),

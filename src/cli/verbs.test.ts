@@ -65,7 +65,6 @@ describe('what was meant', () => {
     ['session cancel x', 'Did you mean kill?'],
     ['session tail x', 'Did you mean logs -f?'],
     ['lgos', 'Did you mean logs?'],
-    ['get nodes', 'Did you mean worker?'],
     ['get poools', 'Did you mean pool?'],
     ['describe elephant x', 'Use pool, session, worker'],
     ['describe token x', 'Use pool, session, worker'],

@@ -274,6 +274,89 @@ export interface Schemas {
     /** Shown this once. */
     token: string;
   };
+  NodeGroup: {
+    /** Name of the instance group. */
+    name: string;
+    /** The size that its cloud aims at. */
+    size: number;
+    /** It is not grown before this time. */
+    backoff_until?: string;
+    /** What the cloud said when it did not grow. */
+    last_error?: string;
+  };
+  NodeOfPool: {
+    /** Name of the node. */
+    name: string;
+    /** Where it is between coming and going. */
+    phase: "ready" | "coming" | "tainted" | "expiring" | "unready";
+    /** Its instance group. */
+    group?: string;
+    /** GPUs that it has. */
+    gpus: number;
+    /** GPUs that pods on it have asked for. */
+    gpus_requested: number;
+    /** Pods on it, without those that go with the node. */
+    pods: number;
+    /** From when it may be deleted. */
+    deletion_at?: string;
+    /** When its machine ends by itself. */
+    ends_at?: string;
+    /** What keeps it, or when it goes. */
+    why: string;
+  };
+  NodePlan: {
+    /** Name of the NodeProvisioner. */
+    name: string;
+    /** Nodes that it should have. */
+    target: number;
+    /** What it does next. */
+    did: string;
+    /** What leads to it. */
+    why: string;
+    /** What would change that. */
+    unless?: string;
+    /** The code of the reason. */
+    reason: string;
+    /** What is not done, and why. */
+    alternatives: Schemas['Alternative'][];
+  };
+  NodePoolDetail: {
+    provisioner: Schemas['NodeProvisioner'];
+    /** Its nodes. */
+    nodes: Schemas['NodeOfPool'][];
+  };
+  NodeProvisioner: {
+    /** Name of the NodeProvisioner. */
+    name: string;
+    /** Whether it is served. */
+    ready: boolean;
+    /** One word that says why. */
+    reason: string;
+    /** A sentence that says why, and what to do about it. */
+    message: string;
+    /** Nodes that it has. */
+    nodes: number;
+    /** Nodes that it should have now. */
+    target: number;
+    /** Nodes that are ready for pods. */
+    ready_nodes: number;
+    /** Nodes that were asked for and are not ready yet. */
+    starting_nodes: number;
+    /** Ready nodes without any pod that asks for GPUs. */
+    idle_nodes: number;
+    /** GPUs of its nodes. */
+    gpus: number;
+    /** GPUs that pods on its nodes have asked for. */
+    gpus_requested: number;
+    /** gpus_requested of gpus. */
+    utilization_percent: number;
+    /** Pods that wait for nodes of it. */
+    pending_pods: number;
+    /** Pods that wait and that no node of it would help. */
+    unfit_pods: number;
+    /** Its instance groups, the first one is grown first. */
+    groups: Schemas['NodeGroup'][];
+  };
   OutputLine: {
     seq: number;
     attempt: number;
@@ -361,6 +444,17 @@ export interface Schemas {
         /** All problems of the document. */
         problems?: Schemas['DocumentProblem'][];
       };
+    })[];
+  };
+  PodObstacles: {
+    /** The pod as `namespace/name`. */
+    pod: string;
+    /** Why it waits. */
+    verdict: string;
+    /** What keeps each group from giving it a node. */
+    groups: ({
+      name: string;
+      obstacle: string;
     })[];
   };
   Pool: {
@@ -2763,6 +2857,121 @@ export interface Paths {
               items: Schemas['Session'][];
               next?: string;
             };
+          };
+        };
+        default: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/problem+json": Schemas['Problem'];
+          };
+        };
+      };
+    };
+  };
+  "/api/v1/node-provisioners": {
+    /** Lists NodeProvisioners with their nodes in figures. Needs the role viewer. */
+    get: {
+      parameters: {
+        query?: never;
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        200: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/json": {
+              items: Schemas['NodeProvisioner'][];
+              next?: string;
+            };
+          };
+        };
+        default: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/problem+json": Schemas['Problem'];
+          };
+        };
+      };
+    };
+  };
+  "/api/v1/node-provisioners/{provisioner}": {
+    /** Shows a NodeProvisioner and each of its nodes. Needs the role viewer. */
+    get: {
+      parameters: {
+        query?: never;
+        header?: never;
+        path: {
+          provisioner: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        200: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/json": Schemas['NodePoolDetail'];
+          };
+        };
+        default: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/problem+json": Schemas['Problem'];
+          };
+        };
+      };
+    };
+  };
+  "/api/v1/node-provisioners/{provisioner}/plan": {
+    /** Says what a NodeProvisioner does next, and why. Needs the role viewer. */
+    get: {
+      parameters: {
+        query?: never;
+        header?: never;
+        path: {
+          provisioner: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        200: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/json": Schemas['NodePlan'];
+          };
+        };
+        default: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/problem+json": Schemas['Problem'];
+          };
+        };
+      };
+    };
+  };
+  "/api/v1/node-provisioners/{provisioner}/pods/{namespace}/{pod}": {
+    /** Says why a pod waits: what keeps each group from giving it a node. Needs the role viewer. */
+    get: {
+      parameters: {
+        query?: never;
+        header?: never;
+        path: {
+          provisioner: string;
+          namespace: string;
+          pod: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        200: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/json": Schemas['PodObstacles'];
           };
         };
         default: {

@@ -45,6 +45,8 @@ export interface MemoryMood {
   isReplyLost: boolean;
   isHanging: boolean;
   fault?: FaultKind | undefined;
+  /** What changed something, as it was asked: `grow a by 3 to 5`. */
+  readonly calls?: string[] | undefined;
 }
 
 const CALL_MS = 10;
@@ -190,17 +192,27 @@ export function memoryNodeGroups(
         call(
           signal,
           () => {
+            mood.calls?.push(`grow ${group.name} by ${growth.count} to ${growth.to}`);
             refuseAutoscaled(group);
             if (isNamed) growNamed(group, growth);
             else growCounted(group, growth);
           },
           true,
         ),
-      cancel: (ids, signal) => call(signal, () => ids.map((id) => cancelOne(group, id)), true),
+      cancel: (ids, signal) =>
+        call(
+          signal,
+          () => {
+            mood.calls?.push(`cancel ${ids.length} of ${group.name}`);
+            return ids.map((id) => cancelOne(group, id));
+          },
+          true,
+        ),
       remove: (ids, signal) =>
         call(
           signal,
           () => {
+            mood.calls?.push(`remove ${ids.length} of ${group.name}`);
             refuseAutoscaled(group);
             return ids.map((id) => removeOne(group, id));
           },

@@ -4,6 +4,7 @@ import { computerHistories, computerTables } from './computer.ts';
 import { fileTables } from './file.ts';
 import { journalHistories } from './journal.ts';
 import { machineHistories, machineTables } from './machine.ts';
+import { nodeTables } from './node.ts';
 import { poolTables } from './pool.ts';
 import { runtimeTables } from './runtime.ts';
 import { sessionHistories, sessionTables } from './session.ts';
@@ -16,6 +17,7 @@ export const TABLES = {
   ...computerTables,
   ...fileTables,
   ...machineTables,
+  ...nodeTables,
   ...poolTables,
   ...runtimeTables,
   ...sessionTables,

@@ -45,6 +45,14 @@ export const NAMESPACES: KubeResource = {
   kind: 'Namespace',
   isNamespaced: false,
 };
+export const NODES: KubeResource = { group: '', version: 'v1', plural: 'nodes', kind: 'Node', isNamespaced: false };
+export const POD_DISRUPTION_BUDGETS: KubeResource = {
+  group: 'policy',
+  version: 'v1',
+  plural: 'poddisruptionbudgets',
+  kind: 'PodDisruptionBudget',
+  isNamespaced: true,
+};
 export const CUSTOM_RESOURCES: KubeResource = {
   group: 'apiextensions.k8s.io',
   version: 'v1',

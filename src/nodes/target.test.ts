@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Quantities, type TargetLimits, targetOf } from './target.ts';
+import { type Quantities, type TargetLimits, targetSize } from './target.ts';
 
 const NO_LIMITS: TargetLimits = { minNodes: 0, mostNodes: 10_000 };
 
@@ -15,7 +15,7 @@ function wholeNodes(nodes: number, used: number, limits: Partial<TargetLimits>, 
     missing: 0,
     busy: used,
   };
-  return targetOf(quantities, { ...NO_LIMITS, ...limits }).nodes;
+  return targetSize(quantities, { ...NO_LIMITS, ...limits }).nodes;
 }
 
 const AT_REST: Quantities = { gpusPerNode: 8, used: 0, pending: 0, pendingPods: 0, nodes: 0, missing: 0, busy: 0 };
@@ -42,13 +42,13 @@ describe('the target', () => {
   it('keeps every node that has a pod with GPUs, however little is used', () => {
     const quantities = { ...AT_REST, nodes: 10, used: 10, busy: 10 };
 
-    expect(targetOf(quantities, { ...NO_LIMITS, minPercent: 80 }).nodes).toBe(10);
+    expect(targetSize(quantities, { ...NO_LIMITS, minPercent: 80 }).nodes).toBe(10);
   });
 
   it('makes room before pods wait, where the utilisation is above its ceiling', () => {
     const quantities = { ...AT_REST, nodes: 10, used: 73, busy: 10 };
 
-    expect(targetOf(quantities, { ...NO_LIMITS, maxPercent: 90 })).toMatchObject({
+    expect(targetSize(quantities, { ...NO_LIMITS, maxPercent: 90 })).toMatchObject({
       nodes: 11,
       reason: { code: 'max-utilization' },
     });
@@ -58,14 +58,14 @@ describe('the target', () => {
     const limits = { ...NO_LIMITS, minPercent: 80, maxPercent: 90 };
     const quantities = { ...AT_REST, used: 8, busy: 1 };
 
-    expect(targetOf({ ...quantities, nodes: 1 }, limits).nodes).toBe(2);
-    expect(targetOf({ ...quantities, nodes: 2 }, limits).nodes).toBe(2);
+    expect(targetSize({ ...quantities, nodes: 1 }, limits).nodes).toBe(2);
+    expect(targetSize({ ...quantities, nodes: 2 }, limits).nodes).toBe(2);
   });
 
   it('never shrinks while pods wait', () => {
     const quantities = { ...AT_REST, nodes: 10, pending: 1, pendingPods: 1 };
 
-    expect(targetOf(quantities, { ...NO_LIMITS, minPercent: 80 }).nodes).toBe(10);
+    expect(targetSize(quantities, { ...NO_LIMITS, minPercent: 80 }).nodes).toBe(10);
   });
 
   it('does nothing where nobody set a percentage or a number of idle nodes', () => {
@@ -75,7 +75,7 @@ describe('the target', () => {
   it('says which cap keeps it small, and what it would be', () => {
     const quantities = { ...AT_REST, nodes: 10, missing: 5, pending: 40, pendingPods: 5, busy: 15 };
 
-    expect(targetOf(quantities, { ...NO_LIMITS, mostNodes: 12 })).toMatchObject({
+    expect(targetSize(quantities, { ...NO_LIMITS, mostNodes: 12 })).toMatchObject({
       nodes: 12,
       uncapped: 15,
       reason: { code: 'most-nodes' },
@@ -108,9 +108,9 @@ describe('a constant load', () => {
   it('converges in one step and stays there', () => {
     fc.assert(
       fc.property(loads, limitsOf, (load, limits) => {
-        const first = targetOf(load, limits).nodes;
+        const first = targetSize(load, limits).nodes;
 
-        expect(targetOf({ ...load, nodes: first }, limits).nodes).toBe(first);
+        expect(targetSize({ ...load, nodes: first }, limits).nodes).toBe(first);
       }),
       { numRuns: 5_000 },
     );
@@ -119,7 +119,7 @@ describe('a constant load', () => {
   it('never gets fewer nodes than the busy ones and the idle ones that are to be kept', () => {
     fc.assert(
       fc.property(loads, limitsOf, (load, limits) => {
-        expect(targetOf(load, limits).nodes).toBeGreaterThanOrEqual(
+        expect(targetSize(load, limits).nodes).toBeGreaterThanOrEqual(
           Math.min(load.busy + (limits.buffer ?? 0), limits.mostNodes),
         );
       }),
@@ -129,7 +129,7 @@ describe('a constant load', () => {
   it('is not shrunk below what its ceiling allows', () => {
     fc.assert(
       fc.property(loads, limitsOf, (load, limits) => {
-        const { nodes } = targetOf(load, limits);
+        const { nodes } = targetSize(load, limits);
         if (limits.maxPercent === undefined) return;
 
         expect(load.used * 100).toBeLessThanOrEqual(limits.maxPercent * load.gpusPerNode * nodes);

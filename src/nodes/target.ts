@@ -27,7 +27,7 @@ export interface TargetLimits {
   readonly mostNodes: number;
 }
 
-export interface Target {
+export interface TargetSize {
   readonly nodes: number;
   readonly reason: Reason;
   /** What it would be by the rule that decides, were it not for the caps. */
@@ -74,7 +74,7 @@ const largest = (bounds: readonly Bound[]): Bound =>
   bounds.reduce((best, bound) => (bound.nodes > best.nodes ? bound : best));
 
 /** Lower bounds come first: only where nothing waits, and none of them asks for more than there is, it becomes smaller. */
-export function targetOf(quantities: Quantities, limits: TargetLimits): Target {
+export function targetSize(quantities: Quantities, limits: TargetLimits): TargetSize {
   const { nodes, pendingPods } = quantities;
   const bounds = boundsOf(quantities, limits);
   const most = largest(bounds);

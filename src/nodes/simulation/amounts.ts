@@ -1,6 +1,6 @@
 // Amounts of resources in whole numbers: `cpu` in thousandths, everything else in whole units.
 import { quantityOf } from '#kube/quantity.ts';
-import { arrayOf, recordOf, textOf } from './reading.ts';
+import { asArray, asRecord, asText } from './reading.ts';
 
 /** By the name of the resource. */
 export type Amounts = Readonly<Record<string, number>>;
@@ -12,7 +12,7 @@ const EXACT = 1e-6;
 
 function wholeOf(written: unknown, round: (value: number) => number): Amounts {
   return Object.fromEntries(
-    Object.entries(recordOf(written)).map(([name, text]) => [name, round((quantityOf(text) ?? 0) * perUnit(name))]),
+    Object.entries(asRecord(written)).map(([name, text]) => [name, round((quantityOf(text) ?? 0) * perUnit(name))]),
   );
 }
 
@@ -35,7 +35,7 @@ function larger(some: Amounts, others: Amounts): Amounts {
 }
 
 function ofContainer(container: unknown): Amounts {
-  const { requests, limits } = recordOf(recordOf(container).resources);
+  const { requests, limits } = asRecord(asRecord(container).resources);
   return { ...readAsked(limits), ...readAsked(requests) };
 }
 
@@ -44,14 +44,14 @@ function ofContainer(container: unknown): Amounts {
  * run one after the other beside the sidecars that began before them, and `overhead` comes on top.
  */
 export function readRequests(written: unknown): Amounts {
-  const spec = recordOf(written);
+  const spec = asRecord(written);
   let running: Amounts = {};
-  for (const container of arrayOf(spec.containers)) running = plus(running, ofContainer(container));
+  for (const container of asArray(spec.containers)) running = plus(running, ofContainer(container));
   let sidecars: Amounts = {};
   let starting: Amounts = {};
-  for (const container of arrayOf(spec.initContainers)) {
+  for (const container of asArray(spec.initContainers)) {
     const asked = ofContainer(container);
-    if (textOf(recordOf(container).restartPolicy) === 'Always') {
+    if (asText(asRecord(container).restartPolicy) === 'Always') {
       running = plus(running, asked);
       sidecars = plus(sidecars, asked);
       starting = larger(starting, sidecars);
@@ -59,7 +59,7 @@ export function readRequests(written: unknown): Amounts {
       starting = larger(starting, plus(sidecars, asked));
     }
   }
-  const ofPod = readAsked(recordOf(spec.resources).requests);
+  const ofPod = readAsked(asRecord(spec.resources).requests);
   const whole = { ...larger(running, starting), ...ofPod };
   return { ...plus(whole, readAsked(spec.overhead)), pods: 1 };
 }

@@ -3,15 +3,15 @@ import { describe, expect, it } from 'vitest';
 import { classOf, GPU, HOSTNAME, type PodDraft, ROOMY, roomOf, ZONE } from '../testing/objects.ts';
 import { type Demand, demandsOf, pack } from './pack.ts';
 import type { PodClass } from './pod-class.ts';
-import { put, type Room } from './room.ts';
+import { addTo, type PodRoom } from './room.ts';
 
 const demand = (count: number, draft: PodDraft, prefix = 'p'): Demand => ({
   pod: classOf(draft),
   keys: Array.from({ length: count }, (_, at) => `${prefix}${at}`),
 });
 
-function filled(room: Room, ...pods: readonly PodClass[]): Room {
-  for (const pod of pods) put(room, pod);
+function filled(room: PodRoom, ...pods: readonly PodClass[]): PodRoom {
+  for (const pod of pods) addTo(room, pod);
   return room;
 }
 
@@ -22,10 +22,10 @@ function newNodes(most = Number.POSITIVE_INFINITY, labels: Record<string, string
 }
 
 const place = (
-  rooms: readonly Room[],
+  rooms: readonly PodRoom[],
   demands: readonly Demand[],
   openRoom = newNodes(),
-  others: readonly Room[] = [],
+  others: readonly PodRoom[] = [],
 ) => pack({ rooms, demands, gpu: GPU, openRoom, others });
 
 const placesOf = (packing: ReturnType<typeof place>) => [...packing.placed].map(([key, { name }]) => [key, name]);

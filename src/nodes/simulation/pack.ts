@@ -1,6 +1,6 @@
 // Packs pods into rooms, the largest first: into what is there, then what is coming, then nodes that would be asked for.
 import type { PodClass } from './pod-class.ts';
-import { admits, lackIn, put, ROOM_KINDS, type Room } from './room.ts';
+import { addTo, admits, lackIn, type PodRoom, ROOM_KINDS } from './room.ts';
 import { openTopology, type Topology } from './topology.ts';
 
 /** Pods of one class that need a place, by any keys. */
@@ -11,22 +11,22 @@ export interface Demand {
 
 export interface PackInput {
   /** Where pods may go; they are filled. */
-  readonly rooms: readonly Room[];
+  readonly rooms: readonly PodRoom[];
   /** Nodes whose pods count as neighbours, and where none of these pods may go. */
-  readonly others?: readonly Room[] | undefined;
+  readonly others?: readonly PodRoom[] | undefined;
   readonly demands: readonly Demand[];
   /** By which amount pods and rooms are put in order: `nvidia.com/gpu`. */
   readonly gpu: string;
   /** One more new node; undefined: there may be no more. */
-  openRoom?(): Room | undefined;
+  openRoom?(): PodRoom | undefined;
 }
 
 export interface Packing {
-  readonly placed: ReadonlyMap<string, Room>;
+  readonly placed: ReadonlyMap<string, PodRoom>;
   /** Why each of the others has no place: `nvidia.com/gpu`, `its rules about other pods`. */
   readonly unplaced: ReadonlyMap<string, string>;
   /** The new nodes that it took. */
-  readonly opened: readonly Room[];
+  readonly opened: readonly PodRoom[];
 }
 
 const amount = ({ requests }: PodClass, name: string): number => requests[name] ?? 0;
@@ -43,11 +43,11 @@ const bySize =
 /** Nodes that are there before those that are not; among these the fullest first. */
 const byOrder =
   (gpu: string) =>
-  (a: Room, b: Room): number =>
+  (a: PodRoom, b: PodRoom): number =>
     ROOM_KINDS.indexOf(a.kind) - ROOM_KINDS.indexOf(b.kind) || (a.free[gpu] ?? 0) - (b.free[gpu] ?? 0);
 
 /** What keeps such a pod from the room; undefined: it fits. */
-export function obstacleIn(room: Room, pod: PodClass, topology: Topology): string | undefined {
+export function obstacleIn(room: PodRoom, pod: PodClass, topology: Topology): string | undefined {
   if (!admits(room, pod)) return 'its node selector, affinity or tolerations';
   const lack = lackIn(room, pod);
   if (lack !== undefined) return lack;
@@ -57,18 +57,18 @@ export function obstacleIn(room: Room, pod: PodClass, topology: Topology): strin
 export function pack({ rooms, others = [], demands, gpu, openRoom }: PackInput): Packing {
   const ordered = rooms.toSorted(byOrder(gpu));
   const topology = openTopology([...ordered, ...others]);
-  const placed = new Map<string, Room>();
+  const placed = new Map<string, PodRoom>();
   const unplaced = new Map<string, string>();
-  const opened: Room[] = [];
+  const opened: PodRoom[] = [];
 
-  function settle(key: string, room: Room, pod: PodClass): void {
-    put(room, pod);
+  function settle(key: string, room: PodRoom, pod: PodClass): void {
+    addTo(room, pod);
     topology.changed(room, pod, 1);
     placed.set(key, room);
   }
 
   /** Opens a node for the pod; answers why that is of no use to it. */
-  function openFor(pod: PodClass): Room | string {
+  function openFor(pod: PodClass): PodRoom | string {
     const room = openRoom?.();
     if (!room) return 'no further node may be asked for';
     topology.opened(room);
@@ -84,7 +84,7 @@ export function pack({ rooms, others = [], demands, gpu, openRoom }: PackInput):
 
   function findFrom(from: number, pod: PodClass): number {
     let at = from;
-    while (at < ordered.length && obstacleIn(ordered[at] as Room, pod, topology) !== undefined) at += 1;
+    while (at < ordered.length && obstacleIn(ordered[at] as PodRoom, pod, topology) !== undefined) at += 1;
     return at;
   }
 

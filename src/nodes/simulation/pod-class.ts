@@ -2,7 +2,7 @@
 import type { NodeTaint } from '#core/node-group.ts';
 import type { KubeObject } from '#kube/object.ts';
 import { type Amounts, readRequests } from './amounts.ts';
-import { arrayOf, recordOf, textOf, textsOf } from './reading.ts';
+import { asArray, asRecord, asText, asTexts } from './reading.ts';
 import { type LabelRules, type Labels, type NodeTerm, readLabelSelector, readNodeTerms } from './selectors.ts';
 
 /** Demands that pods be, or be not, where the pods that it selects are. */
@@ -57,11 +57,11 @@ const ORDINAL_LABELS = [
 ];
 
 function termsOf(written: unknown, namespace: string): readonly PodTerm[] {
-  return arrayOf(written).map((one) => {
-    const { topologyKey, labelSelector, namespaces, namespaceSelector } = recordOf(one);
-    const named = arrayOf(namespaces).map(textOf);
+  return asArray(written).map((one) => {
+    const { topologyKey, labelSelector, namespaces, namespaceSelector } = asRecord(one);
+    const named = asArray(namespaces).map(asText);
     return {
-      topologyKey: textOf(topologyKey),
+      topologyKey: asText(topologyKey),
       selector: readLabelSelector(labelSelector),
       // We do not follow namespaces: a selector of them is taken as all of them.
       namespaces: namespaceSelector === undefined ? (named.length > 0 ? named : [namespace]) : undefined,
@@ -70,17 +70,17 @@ function termsOf(written: unknown, namespace: string): readonly PodTerm[] {
 }
 
 function spreadOf(written: unknown, labels: Labels): readonly SpreadRule[] {
-  return arrayOf(written)
-    .map(recordOf)
+  return asArray(written)
+    .map(asRecord)
     .filter(({ whenUnsatisfiable }) => whenUnsatisfiable !== 'ScheduleAnyway')
     .map((one) => {
-      const keys = arrayOf(one.matchLabelKeys).map(textOf);
+      const keys = asArray(one.matchLabelKeys).map(asText);
       const same = keys.flatMap((key) =>
         labels[key] === undefined ? [] : [{ key, operator: 'In', values: [labels[key]] }],
       );
       const selector = readLabelSelector(one.labelSelector);
       return {
-        topologyKey: textOf(one.topologyKey),
+        topologyKey: asText(one.topologyKey),
         selector: selector && [...selector, ...same],
         maxSkew: Number(one.maxSkew) || 1,
         minDomains: Number(one.minDomains) || 1,
@@ -91,42 +91,42 @@ function spreadOf(written: unknown, labels: Labels): readonly SpreadRule[] {
 }
 
 function hostPortsOf(spec: Readonly<Record<string, unknown>>): readonly string[] {
-  return [...arrayOf(spec.containers), ...arrayOf(spec.initContainers)]
-    .flatMap((container) => arrayOf(recordOf(container).ports))
-    .map(recordOf)
+  return [...asArray(spec.containers), ...asArray(spec.initContainers)]
+    .flatMap((container) => asArray(asRecord(container).ports))
+    .map(asRecord)
     .filter(({ hostPort }) => Number(hostPort) > 0)
     .map(
       ({ hostPort, hostIP, protocol }) =>
-        `${textOf(protocol) || 'TCP'} ${textOf(hostIP) || '0.0.0.0'} ${textOf(hostPort)}`,
+        `${asText(protocol) || 'TCP'} ${asText(hostIP) || '0.0.0.0'} ${asText(hostPort)}`,
     );
 }
 
 const tolerationsOf = (written: unknown): readonly Toleration[] =>
-  arrayOf(written).map((one) => {
-    const { key, operator, value, effect } = recordOf(one);
-    return { key: textOf(key), operator: textOf(operator) || 'Equal', value: textOf(value), effect: textOf(effect) };
+  asArray(written).map((one) => {
+    const { key, operator, value, effect } = asRecord(one);
+    return { key: asText(key), operator: asText(operator) || 'Equal', value: asText(value), effect: asText(effect) };
   });
 
 /** The class of a pod, the same object for the same class. */
 export function podClassOf({ metadata, spec: written }: KubeObject, classes: PodClasses): PodClass {
-  const spec = recordOf(written);
+  const spec = asRecord(written);
   const namespace = metadata.namespace ?? '';
-  const affinity = recordOf(spec.affinity);
-  const required = (kind: string) => recordOf(affinity[kind]).requiredDuringSchedulingIgnoredDuringExecution;
+  const affinity = asRecord(spec.affinity);
+  const required = (kind: string) => asRecord(affinity[kind]).requiredDuringSchedulingIgnoredDuringExecution;
   const labels = Object.fromEntries(
-    Object.entries(textsOf(metadata.labels)).filter(([name]) => !ORDINAL_LABELS.includes(name)),
+    Object.entries(asTexts(metadata.labels)).filter(([name]) => !ORDINAL_LABELS.includes(name)),
   );
   const fields = {
     namespace,
     labels,
     requests: readRequests(spec),
-    nodeSelector: textsOf(spec.nodeSelector),
+    nodeSelector: asTexts(spec.nodeSelector),
     nodeTerms: readNodeTerms(required('nodeAffinity')),
     tolerations: tolerationsOf(spec.tolerations),
     hostPorts: hostPortsOf(spec),
     affinity: termsOf(required('podAffinity'), namespace),
     antiAffinity: termsOf(required('podAntiAffinity'), namespace),
-    spread: spreadOf(spec.topologySpreadConstraints, textsOf(metadata.labels)),
+    spread: spreadOf(spec.topologySpreadConstraints, asTexts(metadata.labels)),
     priority: Number(spec.priority) || 0,
   };
   const key = JSON.stringify(fields);

@@ -8,8 +8,8 @@ import { type Labels, selectsNode } from './selectors.ts';
 export const ROOM_KINDS = ['ready', 'tainted', 'coming', 'new'] as const;
 export type RoomKind = (typeof ROOM_KINDS)[number];
 
-/** A node with what is left on it; `put` and `take` change it. */
-export interface Room {
+/** A node with what is left on it; `addTo` and `take` change it. */
+export interface PodRoom {
   readonly name: string;
   readonly kind: RoomKind;
   readonly labels: Labels;
@@ -20,24 +20,24 @@ export interface Room {
   readonly pods: Map<PodClass, number>;
 }
 
-export function openRoom(node: {
+export function openPodRoom(node: {
   readonly name: string;
   readonly kind: RoomKind;
   readonly labels: Labels;
   readonly taints: readonly NodeTaint[];
   readonly allocatable: Amounts;
-}): Room {
+}): PodRoom {
   const { allocatable, ...rest } = node;
   return { ...rest, free: { ...allocatable }, ports: new Set(), pods: new Map() };
 }
 
-export function put(room: Room, pod: PodClass): void {
+export function addTo(room: PodRoom, pod: PodClass): void {
   for (const [name, asked] of Object.entries(pod.requests)) room.free[name] = (room.free[name] ?? 0) - asked;
   for (const port of pod.hostPorts) room.ports.add(port);
   room.pods.set(pod, (room.pods.get(pod) ?? 0) + 1);
 }
 
-export function take(room: Room, pod: PodClass): void {
+export function take(room: PodRoom, pod: PodClass): void {
   for (const [name, asked] of Object.entries(pod.requests)) room.free[name] = (room.free[name] ?? 0) + asked;
   for (const port of pod.hostPorts) room.ports.delete(port);
   const left = (room.pods.get(pod) ?? 0) - 1;
@@ -57,13 +57,13 @@ function clashes(port: string, taken: ReadonlySet<string>): boolean {
 }
 
 /** Whether labels, name and taints of the node let such pods in: does not change with the pods that are there. */
-export function admits({ name, labels, taints }: Pick<Room, 'name' | 'labels' | 'taints'>, pod: PodClass): boolean {
+export function admits({ name, labels, taints }: Pick<PodRoom, 'name' | 'labels' | 'taints'>, pod: PodClass): boolean {
   for (const key in pod.nodeSelector) if (labels[key] !== pod.nodeSelector[key]) return false;
   return selectsNode(pod.nodeTerms, { name, labels }) && tolerates(pod, taints);
 }
 
 /** The first resource that is too scarce, or that its ports are taken; undefined where there is room. */
-export function lackIn(room: Room, pod: PodClass): string | undefined {
+export function lackIn(room: PodRoom, pod: PodClass): string | undefined {
   for (const name in pod.requests) {
     const asked = pod.requests[name] ?? 0;
     if (asked > 0 && asked > (room.free[name] ?? 0)) return name;

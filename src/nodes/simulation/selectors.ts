@@ -1,5 +1,5 @@
 // Selectors of labels, as the API server and the scheduler read them.
-import { arrayOf, recordOf, textOf } from './reading.ts';
+import { asArray, asRecord, asText } from './reading.ts';
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -19,19 +19,19 @@ export interface NodeTerm {
 }
 
 const rulesOf = (written: unknown): LabelRules =>
-  arrayOf(written).map((one) => {
-    const { key, operator, values } = recordOf(one);
-    return { key: textOf(key), operator: textOf(operator), values: arrayOf(values).map(textOf) };
+  asArray(written).map((one) => {
+    const { key, operator, values } = asRecord(one);
+    return { key: asText(key), operator: asText(operator), values: asArray(values).map(asText) };
   });
 
 /** Undefined for an absent selector, which selects nothing; an empty one selects everything. */
 export function readLabelSelector(written: unknown): LabelRules | undefined {
   if (written === undefined || written === null) return undefined;
-  const { matchLabels, matchExpressions } = recordOf(written);
-  const equal = Object.entries(recordOf(matchLabels)).map(([key, value]) => ({
+  const { matchLabels, matchExpressions } = asRecord(written);
+  const equal = Object.entries(asRecord(matchLabels)).map(([key, value]) => ({
     key,
     operator: 'In',
-    values: [textOf(value)],
+    values: [asText(value)],
   }));
   return [...equal, ...rulesOf(matchExpressions)];
 }
@@ -39,8 +39,8 @@ export function readLabelSelector(written: unknown): LabelRules | undefined {
 /** Undefined where the pod demands nothing; no term at all selects no node. */
 export function readNodeTerms(written: unknown): readonly NodeTerm[] | undefined {
   if (written === undefined || written === null) return undefined;
-  const terms = arrayOf(recordOf(written).nodeSelectorTerms).map((term) => {
-    const { matchExpressions, matchFields } = recordOf(term);
+  const terms = asArray(asRecord(written).nodeSelectorTerms).map((term) => {
+    const { matchExpressions, matchFields } = asRecord(term);
     return { labels: rulesOf(matchExpressions), names: rulesOf(matchFields) };
   });
   // A term without any rule selects no node.

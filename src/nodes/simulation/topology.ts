@@ -1,6 +1,6 @@
 // Demands of a pod on the pods around it: required affinity, required anti-affinity, spread that may not be broken.
 import { type PodClass, type PodTerm, type SpreadRule, tolerates } from './pod-class.ts';
-import { admits, type Room } from './room.ts';
+import { admits, type PodRoom } from './room.ts';
 import { type LabelRules, selects } from './selectors.ts';
 
 /** The pods of all rooms by where they are, kept up to date while pods are placed. */
@@ -8,19 +8,19 @@ export interface Topology {
   /** Whether any rule about neighbours can keep such a pod from any room. */
   concerns(pod: PodClass): boolean;
   /** Whether the rules of the pod, and those of the pods that are there, let it in. */
-  lets(room: Room, pod: PodClass): boolean;
+  lets(room: PodRoom, pod: PodClass): boolean;
   /** One more pod of that class is in the room, or one fewer. */
-  changed(room: Room, pod: PodClass, by: 1 | -1): void;
+  changed(room: PodRoom, pod: PodClass, by: 1 | -1): void;
   /** A room came to be; `closed`: it did not, as the last one that was opened. */
-  opened(room: Room): void;
-  closed(room: Room): void;
+  opened(room: PodRoom): void;
+  closed(room: PodRoom): void;
 }
 
 /** How many pods of one kind each domain of a key holds. */
 interface Tally {
   readonly topologyKey: string;
   isCounted(pod: PodClass): boolean;
-  isDomain(room: Room): boolean;
+  isDomain(room: PodRoom): boolean;
   readonly counts: Map<string, number>;
   least: number | undefined;
 }
@@ -33,14 +33,14 @@ const selectsOwn = (selector: LabelRules | undefined, pod: PodClass, other: PodC
 
 const everywhere = (): boolean => true;
 
-export function openTopology(rooms: readonly Room[]): Topology {
+export function openTopology(rooms: readonly PodRoom[]): Topology {
   const all = [...rooms];
   const tallies = new Map<string, Tally>();
   /** The classes of pods that are somewhere and want others away. */
   const repelling = new Set<PodClass>();
   for (const { pods } of all) for (const pod of pods.keys()) if (pod.antiAffinity.length > 0) repelling.add(pod);
 
-  function enter(tally: Tally, room: Room): void {
+  function enter(tally: Tally, room: PodRoom): void {
     const domain = room.labels[tally.topologyKey];
     if (domain === undefined || !tally.isDomain(room)) return;
     let sum = tally.counts.get(domain) ?? 0;
@@ -83,10 +83,10 @@ export function openTopology(rooms: readonly Room[]): Topology {
         (!rule.honorsTaints || tolerates(pod, room.taints)),
     });
 
-  const countIn = ({ topologyKey, counts }: Tally, { labels }: Room): number =>
+  const countIn = ({ topologyKey, counts }: Tally, { labels }: PodRoom): number =>
     counts.get(labels[topologyKey] ?? '') ?? 0;
 
-  function isDrawn(room: Room, pod: PodClass): boolean {
+  function isDrawn(room: PodRoom, pod: PodClass): boolean {
     return pod.affinity.every((term) => {
       if (room.labels[term.topologyKey] === undefined) return false;
       const tally = around(term);
@@ -96,7 +96,7 @@ export function openTopology(rooms: readonly Room[]): Topology {
     });
   }
 
-  function isRepelled(room: Room, pod: PodClass): boolean {
+  function isRepelled(room: PodRoom, pod: PodClass): boolean {
     if (pod.antiAffinity.some((term) => countIn(around(term), room) > 0)) return true;
     for (const owner of repelling) {
       for (const term of owner.antiAffinity)
@@ -105,7 +105,7 @@ export function openTopology(rooms: readonly Room[]): Topology {
     return false;
   }
 
-  function isSpread(room: Room, pod: PodClass, rule: SpreadRule): boolean {
+  function isSpread(room: PodRoom, pod: PodClass, rule: SpreadRule): boolean {
     const tally = spreadTally(rule, pod);
     if (!tally.counts.has(room.labels[rule.topologyKey] ?? '')) return false;
     tally.least ??= tally.counts.size < rule.minDomains ? 0 : smallest(tally.counts.values());

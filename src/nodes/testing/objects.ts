@@ -1,7 +1,7 @@
 // Objects of a cluster, as tests of nodes write them.
 import type { KubeObject } from '#kube/object.ts';
 import { type PodClass, podClassOf } from '../simulation/pod-class.ts';
-import { openRoom, type Room, type RoomKind } from '../simulation/room.ts';
+import { openPodRoom, type PodRoom, type RoomKind } from '../simulation/room.ts';
 
 export const GPU = 'nvidia.com/gpu';
 export const HOSTNAME = 'kubernetes.io/hostname';
@@ -35,7 +35,10 @@ export const classOf = (draft: PodDraft): PodClass => podClassOf(podObject('any'
 
 export const ROOMY = { cpu: 64_000, memory: 512 * 2 ** 30, pods: 110, [GPU]: 8 };
 
-export function roomOf(name: string, { kind = 'ready', ...more }: Partial<Room> & { kind?: RoomKind } = {}): Room {
+export function roomOf(
+  name: string,
+  { kind = 'ready', ...more }: Partial<PodRoom> & { kind?: RoomKind } = {},
+): PodRoom {
   const { labels = {}, taints = [], free = ROOMY } = more;
-  return openRoom({ name, kind, labels: { [HOSTNAME]: name, ...labels }, taints, allocatable: free });
+  return openPodRoom({ name, kind, labels: { [HOSTNAME]: name, ...labels }, taints, allocatable: free });
 }

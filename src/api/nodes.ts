@@ -1,0 +1,136 @@
+import { z } from 'zod';
+import { Fault } from '#core/fault.ts';
+import type { Nodes, ShownNode, ShownNodePool } from '#core/node.ts';
+import type { ApiDeps } from './deps.ts';
+import { gaugeSet } from './gauges.ts';
+import type { Gauges, GaugeWorld, Noun } from './noun.ts';
+import { type Route, route } from './route.ts';
+import * as wire from './wire/node.ts';
+import { Name, toTimeIf } from './wire/shared.ts';
+
+const params = z.object({ provisioner: Name });
+
+function nodesOf({ features }: ApiDeps): Nodes {
+  if (features.nodes) return features.nodes;
+  throw new Fault('unsupported', 'This server sizes no node groups.');
+}
+
+function orMissing<T>(found: T | undefined, name: string): T {
+  if (found !== undefined) return found;
+  throw new Fault('missing', `There is no NodeProvisioner ${name} that this server has looked at.`, {
+    at: 'path.provisioner',
+    remedy: 'List them with `muster node ls`; the section `nodes` of the server file must be there.',
+  });
+}
+
+const shownNodePool = (one: ShownNodePool): wire.NodePool => ({
+  name: one.name,
+  ready: one.isReady,
+  reason: one.reason,
+  message: one.message,
+  nodes: one.nodes,
+  target: one.target,
+  ready_nodes: one.ready,
+  starting_nodes: one.starting,
+  idle_nodes: one.idle,
+  gpus: one.gpus,
+  gpus_requested: one.gpusRequested,
+  utilization_percent: one.utilizationPercent,
+  pending_pods: one.pendingPods,
+  unfit_pods: one.unfitPods,
+  groups: one.groups.map(({ name, size, backoffUntil, lastError }) => ({
+    name,
+    size,
+    backoff_until: toTimeIf(backoffUntil),
+    last_error: lastError,
+  })),
+});
+
+const shownNode = ({ gpusRequested, deletionAt, endsAt, ...node }: ShownNode): wire.NodeOfPool => ({
+  ...node,
+  gpus_requested: gpusRequested,
+  deletion_at: toTimeIf(deletionAt),
+  ends_at: toTimeIf(endsAt),
+});
+
+function routes(deps: ApiDeps): Route[] {
+  return [
+    route({
+      method: 'GET',
+      path: '/node-provisioners',
+      role: 'viewer',
+      summary: 'Lists NodeProvisioners with their nodes in figures.',
+      reply: wire.NodePoolList,
+      handle: () => ({ items: (deps.features.nodes?.list() ?? []).map(shownNodePool) }),
+    }),
+    route({
+      method: 'GET',
+      path: '/node-provisioners/:provisioner',
+      role: 'viewer',
+      summary: 'Shows a NodeProvisioner and each of its nodes.',
+      params,
+      reply: wire.NodePoolDetail,
+      handle({ params: { provisioner: name } }) {
+        const { provisioner, nodes } = orMissing(nodesOf(deps).show(name), name);
+        return { provisioner: shownNodePool(provisioner), nodes: nodes.map(shownNode) };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/node-provisioners/:provisioner/plan',
+      role: 'viewer',
+      summary: 'Says what a NodeProvisioner does next, and why.',
+      params,
+      reply: wire.NodePlan,
+      handle({ params: { provisioner: name } }) {
+        const { alternatives, ...plan } = orMissing(nodesOf(deps).plan(name), name);
+        return { ...plan, alternatives: alternatives.map(({ what, whyNot }) => ({ what, why_not: whyNot })) };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/node-provisioners/:provisioner/pods/:namespace/:pod',
+      role: 'viewer',
+      summary: 'Says why a pod waits: what keeps each group from giving it a node.',
+      params: params.extend({ namespace: Name, pod: Name }),
+      reply: wire.PodObstacles,
+      handle({ params: { provisioner: name, namespace, pod } }) {
+        const { groups, ...rest } = orMissing(nodesOf(deps).whyPod(name, `${namespace}/${pod}`), name);
+        return { ...rest, groups: groups.map((group) => ({ ...group })) };
+      },
+    }),
+  ];
+}
+
+function gauges({ registry, features }: GaugeWorld): Gauges {
+  const { gauge, reset } = gaugeSet(registry);
+  const by = ['provisioner'];
+  const nodes = gauge('muster_node_provisioner_nodes', 'Nodes by provisioner.', by);
+  const target = gauge('muster_node_provisioner_target_nodes', 'Nodes that a provisioner should have.', by);
+  const starting = gauge('muster_node_provisioner_starting_nodes', 'Nodes that were asked for and are not ready.', by);
+  const idle = gauge('muster_node_provisioner_idle_nodes', 'Ready nodes without GPU pods.', by);
+  const gpus = gauge('muster_node_provisioner_gpus', 'GPUs of the nodes of a provisioner.', by);
+  const requested = gauge('muster_node_provisioner_requested_gpus', 'GPUs that pods have asked for.', by);
+  const pending = gauge('muster_node_provisioner_pending_pods', 'Pods that wait for nodes.', by);
+  const unfit = gauge('muster_node_provisioner_unfit_pods', 'Pods that wait and that no node would help.', by);
+  const ready = gauge('muster_node_provisioner_ready', '1 while the NodeProvisioner is served.', by);
+  return {
+    refresh() {
+      reset();
+      for (const one of features().nodes?.list() ?? []) {
+        const labels = { provisioner: one.name };
+        nodes.set(labels, one.nodes);
+        target.set(labels, one.target);
+        starting.set(labels, one.starting);
+        idle.set(labels, one.idle);
+        gpus.set(labels, one.gpus);
+        requested.set(labels, one.gpusRequested);
+        pending.set(labels, one.pendingPods);
+        unfit.set(labels, one.unfitPods);
+        ready.set(labels, one.isReady ? 1 : 0);
+      }
+    },
+  };
+}
+
+export const noun: Noun = { tag: 'nodes', order: 97, routes, gauges };

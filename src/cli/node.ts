@@ -1,0 +1,116 @@
+import type { DecisionList } from '../api/wire/decision.ts';
+import type { NodeOfPool, NodePlan, NodePool, NodePoolDetail, NodePoolList, PodObstacles } from '../api/wire/node.ts';
+import type { Client } from './client.ts';
+import { type Cli, type CliCommand, clientOf, formatOf, showing } from './command.ts';
+import { listCommand, nounCommand, showCommand } from './noun.ts';
+import { named } from './option.ts';
+import { decisionsText } from './pool-text.ts';
+import { moment, show, type TableLayout } from './show.ts';
+import { oneLine, renderFacts } from './table.ts';
+import { print } from './terminal.ts';
+
+const MOST_DECISIONS = 20;
+
+const path = (name: string): string => `/node-provisioners/${encodeURIComponent(name)}`;
+
+const listing = (): TableLayout<NodePool> => ({
+  nothing: 'No NodeProvisioners.',
+  columns: [
+    { title: 'NAME', value: ({ name }) => name },
+    { title: 'NODES', value: ({ nodes }) => nodes, align: 'right' },
+    { title: 'TARGET', value: ({ target }) => target, align: 'right' },
+    { title: 'STARTING', value: ({ starting_nodes: starting }) => starting, align: 'right' },
+    { title: 'IDLE', value: ({ idle_nodes: idle }) => idle, align: 'right' },
+    { title: 'GPUS', value: ({ gpus }) => gpus, align: 'right' },
+    { title: 'UTIL', value: ({ utilization_percent: percent }) => `${percent}%`, align: 'right' },
+    { title: 'PENDING', value: ({ pending_pods: pending }) => pending, align: 'right' },
+    { title: 'READY', value: ({ ready, reason }) => (ready ? 'yes' : reason) },
+    { title: 'MESSAGE', value: ({ ready, message }) => (ready ? '' : oneLine(message)) },
+  ],
+});
+
+const nodeLine = ({ name, phase, gpus, gpus_requested: requested, why }: NodeOfPool): string =>
+  oneLine(`node ${name}: ${phase}, ${requested} of ${gpus} GPUs. ${why}`);
+
+function detailText({ provisioner, nodes }: NodePoolDetail): string {
+  const { groups, ...facts } = provisioner;
+  const lines = groups.map(({ name, size, backoff_until: until, last_error: error }) => {
+    const waits = until === undefined ? '' : `, not grown before ${moment(until)}: ${error ?? ''}`;
+    return oneLine(`group ${name}: size ${size}${waits}`);
+  });
+  const shown = renderFacts([
+    ['Name', facts.name],
+    ['Ready', facts.ready ? 'yes' : `${facts.reason}: ${facts.message}`],
+    ['Nodes', `${facts.nodes} of ${facts.target} (${facts.starting_nodes} starting, ${facts.idle_nodes} idle)`],
+    ['GPUs', `${facts.gpus_requested} of ${facts.gpus} asked for (${facts.utilization_percent} %)`],
+    ['Pods', `${facts.pending_pods} waiting, ${facts.unfit_pods} that no node would help`],
+  ]);
+  return [shown, ...lines, ...nodes.map(nodeLine)].join('\n');
+}
+
+function planText({ name, did, why, unless, alternatives }: NodePlan): string {
+  const rest = unless === undefined ? '' : `, ${unless}`;
+  const others = alternatives.map(({ what, why_not: whyNot }) => `  not: ${what} (${whyNot})`);
+  return [oneLine(`${name}: ${why}: ${did}${rest}.`), ...others].join('\n');
+}
+
+const obstaclesText = ({ pod, verdict, groups }: PodObstacles): string =>
+  [`${pod}: ${verdict}`, ...groups.map(({ name, obstacle }) => `  ${name}: ${obstacle}`)].join('\n');
+
+async function readWhy(client: Client, name: string, { pod, node }: { pod?: string; node?: string }) {
+  if (pod !== undefined) {
+    const [namespace = '', own = ''] = pod.includes('/') ? pod.split('/') : ['default', pod];
+    const at = `${path(name)}/pods/${encodeURIComponent(namespace)}/${encodeURIComponent(own)}`;
+    const found = await client.call<PodObstacles>(at);
+    return { found, text: obstaclesText(found) };
+  }
+  if (node !== undefined) {
+    const { nodes } = await client.call<NodePoolDetail>(path(name));
+    const found = nodes.find((one) => one.name === node);
+    return { found, text: found ? nodeLine(found) : `${name} has no node ${node}.` };
+  }
+  const query = { subject: `node-provisioner/${name}`, limit: MOST_DECISIONS };
+  const { items } = await client.call<DecisionList>('/decisions', { query });
+  return { found: items, text: decisionsText(items) };
+}
+
+function whyCommand(cli: Cli) {
+  return showing('why', 'show what a NodeProvisioner decided lately, or why a pod or a node is where it is')
+    .argument('<name>', undefined, named('<name>'))
+    .option('--pod <namespace/name>', 'why this pod waits', named('--pod'))
+    .option('--node <name>', 'what keeps this node, or when it goes', named('--node'))
+    .action(async (name: string, options: { pod?: string; node?: string }, command) => {
+      const { found, text } = await readWhy(clientOf(cli, command), name, options);
+      print(
+        cli.terminal,
+        show(found, formatOf(command), () => text),
+      );
+    });
+}
+
+const nodeCommand = (cli: Cli) =>
+  nounCommand('node', 'GPU node groups that NodeProvisioner objects size', [
+    listCommand<NodePool>(cli, {
+      summary: 'list NodeProvisioners',
+      isLively: true,
+      read: async (client) => (await client.call<NodePoolList>('/node-provisioners')).items,
+      listing,
+    }),
+    showCommand<NodePoolDetail>(cli, {
+      name: 'show',
+      summary: 'show a NodeProvisioner and each of its nodes',
+      of: '<name>',
+      read: (client, name) => client.call<NodePoolDetail>(path(name)),
+      text: detailText,
+    }),
+    showCommand<NodePlan>(cli, {
+      name: 'plan',
+      summary: 'show what a NodeProvisioner does next, and why',
+      of: '<name>',
+      read: (client, name) => client.call<NodePlan>(`${path(name)}/plan`),
+      text: planText,
+    }),
+    whyCommand(cli),
+  ]);
+
+export const commands: readonly CliCommand[] = [{ name: 'node', order: 67, make: nodeCommand }];

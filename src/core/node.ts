@@ -1,0 +1,138 @@
+// What is merged into below must be part of every program that reads this file.
+import type {} from './feature.ts';
+import type { NodeTemplate } from './node-group.ts';
+import { table } from './table.ts';
+
+/** Machines that were asked for, and have not all become nodes. */
+export interface AskedNodes {
+  readonly id: string;
+  readonly count: number;
+  readonly to: number;
+  readonly names?: readonly string[] | undefined;
+  readonly runForMs?: number | undefined;
+  readonly at: number;
+  /** The cloud has agreed; until then the same growth is repeated. */
+  readonly isAnswered: boolean;
+}
+
+/** A group that did not grow is not asked again until then. */
+export interface GroupBackoff {
+  readonly until: number;
+  readonly lastMs: number;
+  readonly failedAt: number;
+  readonly why: string;
+}
+
+/** What must survive a restart about one instance group of a NodeProvisioner. */
+export interface NodeGroupRow {
+  /** Of the group, as its account names it. */
+  readonly id: string;
+  readonly name: string;
+  /** Name of the NodeProvisioner. */
+  readonly provisioner: string;
+  /** The oldest one first; at most one is unanswered. */
+  readonly asked: readonly AskedNodes[];
+  readonly backoff?: GroupBackoff | undefined;
+  readonly template?: NodeTemplate | undefined;
+}
+
+/** A pod that the scheduler refuses though it fits by our reckoning: nothing is asked for it until it changes. */
+export interface SetAsidePod {
+  /** `namespace/name`. */
+  readonly key: string;
+  readonly uid: string;
+  readonly since: number;
+  /** What the scheduler said. */
+  readonly message: string;
+}
+
+/** What must survive a restart about one node pool: the nodes of one NodeProvisioner, as users name the object. */
+export interface NodePoolRow {
+  /** Its name. */
+  readonly id: string;
+  readonly setAside: readonly SetAsidePod[];
+  /** When pods were evicted and nodes were freed to save nodes, within the last hour. */
+  readonly evictedAt: readonly number[];
+  readonly freedAt: readonly number[];
+}
+
+export const nodeTables = {
+  nodeGroups: table<NodeGroupRow>()({ writer: 'nodes', indexes: { provisioner: (row) => row.provisioner } }),
+  nodePools: table<NodePoolRow>()({ writer: 'nodes', subject: 'node-provisioner', indexes: {} }),
+} as const;
+
+/** Where a node is between coming and going. */
+export const NODE_PHASES = ['ready', 'coming', 'tainted', 'expiring', 'unready'] as const;
+export type NodePhase = (typeof NODE_PHASES)[number];
+
+/** One node of a provisioner, for people. */
+export interface ShownNode {
+  readonly name: string;
+  readonly phase: NodePhase;
+  readonly group?: string | undefined;
+  readonly gpus: number;
+  readonly gpusRequested: number;
+  readonly pods: number;
+  readonly deletionAt?: number | undefined;
+  readonly endsAt?: number | undefined;
+  /** What keeps it, or when it goes. */
+  readonly why: string;
+}
+
+export interface ShownGroup {
+  readonly name: string;
+  readonly size: number;
+  readonly backoffUntil?: number | undefined;
+  readonly lastError?: string | undefined;
+}
+
+/** A NodeProvisioner as it stands. */
+export interface ShownNodePool {
+  readonly name: string;
+  readonly isReady: boolean;
+  readonly reason: string;
+  readonly message: string;
+  readonly nodes: number;
+  readonly target: number;
+  readonly ready: number;
+  readonly starting: number;
+  readonly idle: number;
+  readonly gpus: number;
+  readonly gpusRequested: number;
+  readonly utilizationPercent: number;
+  readonly pendingPods: number;
+  readonly unfitPods: number;
+  readonly groups: readonly ShownGroup[];
+}
+
+/** What a provisioner would do now. */
+export interface NodePlan {
+  readonly name: string;
+  readonly target: number;
+  readonly did: string;
+  readonly why: string;
+  readonly unless?: string | undefined;
+  readonly reason: string;
+  readonly alternatives: readonly { readonly what: string; readonly whyNot: string }[];
+}
+
+/** Why a pod waits: one obstacle a group. */
+export interface PodObstacles {
+  readonly pod: string;
+  readonly verdict: string;
+  readonly groups: readonly { readonly name: string; readonly obstacle: string }[];
+}
+
+/** What the feature does for others. */
+export interface Nodes {
+  list(): readonly ShownNodePool[];
+  show(name: string): { readonly provisioner: ShownNodePool; readonly nodes: readonly ShownNode[] } | undefined;
+  plan(name: string): NodePlan | undefined;
+  whyPod(name: string, pod: string): PodObstacles | undefined;
+}
+
+declare module './feature.ts' {
+  interface PublicFeatures {
+    readonly nodes?: Nodes;
+  }
+}

@@ -1,0 +1,132 @@
+// Facts of a provisioner → how many nodes it should have, and why. Pure.
+import type { NodeTemplate } from '#core/node-group.ts';
+import type { PodFact } from './cluster-objects.ts';
+import type { Policy } from './policy.ts';
+import { demandsOf, type Packing, pack } from './simulation/pack.ts';
+import type { PodClass } from './simulation/pod-class.ts';
+import { addTo, admits, lackIn, openPodRoom, type PodRoom, type RoomKind } from './simulation/room.ts';
+import { hasLeft, isBusy, type NodeSurvey, ownTaints, type SeenGroup, type SurveyedNode } from './survey.ts';
+import { type Quantities, type TargetSize, targetSize } from './target.ts';
+
+export interface EvaluateInput {
+  readonly survey: NodeSurvey;
+  readonly policy: Policy;
+  readonly groups: readonly SeenGroup[];
+  /** Pods that wait and that it must serve. */
+  readonly pending: readonly PodFact[];
+  /** Nodes that are not its own, with what is on them: their pods are neighbours. */
+  readonly others: readonly PodRoom[];
+  /** What all objects together may still ask for. */
+  readonly mostMore: number;
+}
+
+export interface Evaluation extends TargetSize {
+  readonly quantities: Quantities;
+  readonly packing: Packing;
+  /** Pods that fit now on nodes that are ready. */
+  readonly fitting: ReadonlySet<string>;
+}
+
+const HOSTNAME = 'kubernetes.io/hostname';
+
+/** Whether a new node of that kind would help such a pod at all; if not, what keeps it away. */
+export function obstacleOfTemplate(pod: PodClass, template: NodeTemplate): string | undefined {
+  const { labels, taints, allocatable } = template;
+  const room = openPodRoom({ name: '', kind: 'new', labels, taints, allocatable });
+  if (!admits(room, pod)) return 'its node selector, affinity or tolerations';
+  return lackIn(room, pod);
+}
+
+/** Whether a pod waits for a node that somebody must add. */
+export const waitsForNode = (pod: PodFact, gpu: string): boolean =>
+  pod.refusal !== undefined &&
+  pod.node === '' &&
+  !hasLeft(pod) &&
+  !pod.isSpokenFor &&
+  pod.class.priority >= LEAST_PRIORITY &&
+  (pod.class.requests[gpu] ?? 0) > 0;
+
+/** Pods below this never make anything grow. */
+const LEAST_PRIORITY = -10;
+
+function roomOfNode(node: SurveyedNode, template: NodeTemplate | undefined): PodRoom | undefined {
+  const { fact, phase, pods, ofNode } = node;
+  const kind: RoomKind | undefined = phase === 'ready' || phase === 'tainted' || phase === 'coming' ? phase : undefined;
+  if (kind === undefined) return undefined;
+  const isComing = kind === 'coming';
+  const room = openPodRoom({
+    name: fact.name,
+    kind,
+    labels: isComing && template ? { ...template.labels, ...fact.labels } : fact.labels,
+    taints: isComing && template ? template.taints : ownTaints(fact),
+    allocatable: isComing && template ? template.allocatable : fact.allocatable,
+  });
+  for (const pod of [...pods, ...ofNode]) addTo(room, pod.class);
+  return room;
+}
+
+/** What goes with every node, as seen on the one that has most of it. */
+function daemonsOf({ nodes }: NodeSurvey): readonly PodClass[] {
+  const [most] = nodes.toSorted((a, b) => b.ofNode.length - a.ofNode.length);
+  return most?.ofNode.map((pod) => pod.class) ?? [];
+}
+
+function templateRoom(name: string, kind: RoomKind, template: NodeTemplate, daemons: readonly PodClass[]): PodRoom {
+  const { taints, allocatable } = template;
+  const room = openPodRoom({ name, kind, labels: { ...template.labels, [HOSTNAME]: name }, taints, allocatable });
+  for (const pod of daemons) addTo(room, pod);
+  return room;
+}
+
+/** The rooms of all its nodes, those that come too. */
+export function roomsOf({ nodes, coming, templates }: NodeSurvey, daemons: readonly PodClass[]): PodRoom[] {
+  const templateOf = (group: SeenGroup | undefined) => (group ? templates.get(group.id) : undefined);
+  const there = nodes.flatMap((node) => roomOfNode(node, templateOf(node.group)) ?? []);
+  const asked = coming.flatMap(({ name, group }) => {
+    const template = templateOf(group);
+    return template ? templateRoom(name, 'coming', template, daemons) : [];
+  });
+  return [...there, ...asked];
+}
+
+/** The lowest of all caps on its nodes. */
+function capOf({ policy, groups, mostMore }: EvaluateInput, nodes: number): number {
+  const ofGroups = groups.reduce(
+    (sum, { policy: { maxSize }, state }) => sum + Math.min(maxSize, state.most ?? maxSize),
+    0,
+  );
+  return Math.min(policy.maxNodes, ofGroups, nodes + mostMore);
+}
+
+export function evaluate(input: EvaluateInput): Evaluation {
+  const { survey, policy, groups, pending, others } = input;
+  const { gpu, nodes, coming, templates } = survey;
+  const daemons = daemonsOf(survey);
+  const counted = nodes.filter(({ phase }) => phase === 'ready' || phase === 'tainted' || phase === 'coming').length;
+  const total = counted + coming.length;
+  const template = templates.get(groups[0]?.id ?? '');
+  const rooms = roomsOf(survey, daemons);
+  const cap = capOf(input, total);
+  let opened = 0;
+  const packing = pack({
+    rooms,
+    others,
+    gpu,
+    demands: demandsOf(pending.map((pod) => ({ key: pod.key, pod: pod.class }))),
+    openRoom: () =>
+      template && total + opened < cap ? templateRoom(`new-${++opened}`, 'new', template, daemons) : undefined,
+  });
+  const busyRooms = new Set([...packing.placed.values()].map(({ name }) => name));
+  for (const node of nodes) if (isBusy(node)) busyRooms.add(node.fact.name);
+  const quantities: Quantities = {
+    gpusPerNode: template?.allocatable[gpu] ?? Math.max(0, ...nodes.map(({ gpus }) => gpus)),
+    used: nodes.reduce((sum, { gpusRequested }) => sum + gpusRequested, 0),
+    pending: pending.reduce((sum, pod) => sum + (pod.class.requests[gpu] ?? 0), 0),
+    pendingPods: pending.length,
+    nodes: total,
+    missing: packing.opened.length,
+    busy: busyRooms.size,
+  };
+  const fitting = new Set([...packing.placed].filter(([, { kind }]) => kind === 'ready').map(([key]) => key));
+  return { ...targetSize(quantities, { ...policy, mostNodes: cap }), quantities, packing, fitting };
+}

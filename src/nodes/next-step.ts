@@ -1,0 +1,208 @@
+// What a provisioner does next: one kind of action a pass, in a fixed order. Pure.
+import { SECOND_MS } from '#core/clock.ts';
+import type { Alternative, Reason } from '#core/reason.ts';
+import type { Evaluation } from './evaluate.ts';
+import { type GrowthPart, planGrowth } from './growth.ts';
+import type { Policy } from './policy.ts';
+import {
+  isEmpty,
+  isMassUnready,
+  type LostCapacity,
+  type NodeSurvey,
+  rotationAt,
+  type SeenGroup,
+  type SurveyedNode,
+} from './survey.ts';
+
+export type NodeStep =
+  | { readonly do: 'untaint'; readonly nodes: readonly SurveyedNode[] }
+  | { readonly do: 'cordon'; readonly nodes: readonly SurveyedNode[] }
+  | { readonly do: 'delete'; readonly nodes: readonly SurveyedNode[] }
+  | { readonly do: 'give-up'; readonly lost: LostCapacity }
+  | { readonly do: 'cancel'; readonly group: SeenGroup; readonly requests: readonly string[] }
+  | { readonly do: 'grow'; readonly parts: readonly GrowthPart[] }
+  | { readonly do: 'taint'; readonly nodes: readonly SurveyedNode[]; readonly deletionAt: number }
+  | { readonly do: 'nothing' };
+
+export interface Decided {
+  readonly step: NodeStep;
+  readonly reason: Reason;
+  readonly alternatives: readonly Alternative[];
+  /** When something becomes due without any event. */
+  readonly dueAt?: number | undefined;
+}
+
+export interface StepInput {
+  readonly now: number;
+  readonly policy: Policy;
+  readonly survey: NodeSurvey;
+  readonly groups: readonly SeenGroup[];
+  readonly evaluation: Evaluation;
+  /** By uid, since when a node that is due takes no pods. */
+  readonly cordonedAt: ReadonlyMap<string, number>;
+  /** Why nothing is done at all. */
+  readonly hold?: Reason | undefined;
+}
+
+/** A pod that was bound before the node stopped taking any is seen by then. */
+export const CORDON_MS = 5 * SECOND_MS;
+
+const priorityOf = ({ group }: SurveyedNode): number => group?.policy.priority ?? 0;
+
+/** Which empty node goes first: the one that ends soonest, of the group of lowest priority, unready, youngest. */
+export function byVictimOrder(a: SurveyedNode, b: SurveyedNode): number {
+  const never = Number.POSITIVE_INFINITY;
+  const ends = (node: SurveyedNode): number => node.endsAt ?? never;
+  if (ends(a) !== ends(b)) return ends(a) - ends(b);
+  const unready = (node: SurveyedNode): number => (node.phase === 'unready' ? 0 : 1);
+  return (
+    priorityOf(b) - priorityOf(a) ||
+    unready(a) - unready(b) ||
+    b.fact.createdAt - a.fact.createdAt ||
+    (a.fact.name < b.fact.name ? -1 : 1)
+  );
+}
+
+const isTainted = ({ fact }: SurveyedNode): boolean => fact.deletionAt !== undefined;
+
+/** Nodes that go although they should stay: pods came, or the target rose. */
+function toUntaint({ survey, evaluation }: StepInput): readonly SurveyedNode[] {
+  const tainted = survey.nodes.filter(({ phase }) => phase === 'tainted');
+  const filled = tainted.filter((node) => !isEmpty(node));
+  const empty = tainted.filter(isEmpty).toSorted(byVictimOrder);
+  const surplus = Math.max(0, evaluation.quantities.nodes - evaluation.nodes);
+  // The ones that would go first stay tainted.
+  return [...filled, ...empty.slice(surplus)];
+}
+
+function dueNodes({ survey, now }: StepInput): readonly SurveyedNode[] {
+  return survey.nodes
+    .filter((node) => isTainted(node) && node.phase !== 'expiring' && isEmpty(node) && node.group !== undefined)
+    .filter(({ fact }) => (fact.deletionAt ?? now + 1) <= now);
+}
+
+/** How many of each group may go without making it smaller than its least size. */
+function withinLeastSizes(nodes: readonly SurveyedNode[], tainted: readonly SurveyedNode[]): readonly SurveyedNode[] {
+  const left = new Map<SeenGroup, number>();
+  const leftOf = (group: SeenGroup): number => {
+    const going = tainted.filter((node) => node.group === group).length;
+    return left.get(group) ?? group.state.wanted - going - group.policy.minSize;
+  };
+  return nodes.filter(({ group }) => {
+    if (!group) return false;
+    const room = leftOf(group);
+    left.set(group, room - 1);
+    return room > 0;
+  });
+}
+
+function toTaint({ survey, evaluation, now, policy }: StepInput): readonly SurveyedNode[] {
+  const tainted = survey.nodes.filter(isTainted);
+  const inCount = tainted.filter(({ phase }) => phase === 'tainted').length;
+  const surplus = evaluation.quantities.nodes - evaluation.nodes - inCount;
+  const free = survey.nodes.filter((node) => isEmpty(node) && !isTainted(node) && !node.fact.mustStay);
+  const ready = free.filter(({ phase }) => phase === 'ready').toSorted(byVictimOrder);
+  // One that has not been ready for long is of no use, whatever the target.
+  const broken = free.filter(
+    ({ phase, fact }) => phase === 'unready' && !fact.isReady && now - fact.readySince >= policy.registrationMs,
+  );
+  const chosen = withinLeastSizes([...broken, ...ready], tainted);
+  const readyOnes = chosen.filter(({ phase }) => phase === 'ready').slice(0, Math.max(0, surplus));
+  return [...chosen.filter(({ phase }) => phase !== 'ready'), ...readyOnes];
+}
+
+/** Requests that wait and are needed no longer: the group of lowest priority first. */
+function toCancel({
+  survey,
+  groups,
+  evaluation,
+}: StepInput): { group: SeenGroup; requests: readonly string[] } | undefined {
+  let surplus = evaluation.quantities.nodes - evaluation.nodes;
+  surplus -= survey.nodes.filter(({ phase }) => phase === 'tainted').length;
+  for (const group of groups.toReversed()) {
+    const room = group.state.wanted - group.policy.minSize;
+    const chosen: string[] = [];
+    for (const { id, count, state } of group.state.requests.toReversed()) {
+      if (state !== 'waiting' || count > surplus || count > room) continue;
+      chosen.push(id);
+      surplus -= count;
+    }
+    if (chosen.length > 0) return { group, requests: chosen };
+  }
+  return undefined;
+}
+
+function earliest(times: readonly (number | undefined)[], now: number): number | undefined {
+  const due = times.filter((at): at is number => at !== undefined && at > now);
+  return due.length > 0 ? Math.min(...due) : undefined;
+}
+
+function dueAtOf({ survey, groups, policy, now, cordonedAt }: StepInput): number | undefined {
+  return earliest(
+    [
+      ...[...cordonedAt.values()].map((at) => at + CORDON_MS),
+      ...survey.nodes.flatMap(({ fact, ...rest }) => [fact.deletionAt, rotationAt({ fact, ...rest }, policy)]),
+      ...groups.map(({ row }) => row?.backoff?.until),
+    ],
+    now,
+  );
+}
+
+type Acting = Pick<Decided, 'step' | 'reason'>;
+
+/** Deleting what is due: no pods are let in first, and a while later the node goes. */
+function deletion(input: StepInput): Acting | undefined {
+  const { now, cordonedAt } = input;
+  const due = dueNodes(input);
+  const reason: Reason = { code: 'delay-over' };
+  const open = due.filter(({ fact }) => !cordonedAt.has(fact.uid));
+  if (open.length > 0) return { step: { do: 'cordon', nodes: open }, reason };
+  const settled = due.filter(({ fact }) => now - (cordonedAt.get(fact.uid) ?? now) >= CORDON_MS);
+  return settled.length > 0 ? { step: { do: 'delete', nodes: settled }, reason } : undefined;
+}
+
+function untainting(input: StepInput): Acting | undefined {
+  const nodes = toUntaint(input);
+  if (nodes.length === 0) return undefined;
+  const isFilled = nodes.some((node) => !isEmpty(node));
+  return { step: { do: 'untaint', nodes }, reason: isFilled ? { code: 'pods-came' } : input.evaluation.reason };
+}
+
+function givingUp({ survey, evaluation, ...input }: StepInput): Acting | undefined {
+  const [lost] = survey.lost;
+  if (lost) return { step: { do: 'give-up', lost }, reason: { code: lost.why } };
+  const cancel = toCancel({ survey, evaluation, ...input });
+  return cancel && { step: { do: 'cancel', ...cancel }, reason: evaluation.reason };
+}
+
+function tainting(input: StepInput): Acting | undefined {
+  const nodes = toTaint(input);
+  if (nodes.length === 0) return undefined;
+  const isBroken = nodes.some(({ phase }) => phase === 'unready');
+  const deletionAt = input.now + input.policy.scaleDownDelayMs;
+  const reason = isBroken ? { code: 'node-broken' } : input.evaluation.reason;
+  return { step: { do: 'taint', nodes, deletionAt }, reason };
+}
+
+export function nextNodeStep(input: StepInput): Decided {
+  const { survey, evaluation, groups, now, hold } = input;
+  const growth = planGrowth(groups, Math.max(0, evaluation.nodes - evaluation.quantities.nodes), now);
+  const rest = { alternatives: growth.alternatives, dueAt: dueAtOf(input) };
+  if (hold) return { step: { do: 'nothing' }, reason: hold, ...rest };
+  const mayTake = !isMassUnready(survey);
+  const growing: Acting | undefined =
+    growth.parts.length > 0 ? { step: { do: 'grow', parts: growth.parts }, reason: evaluation.reason } : undefined;
+  const acting =
+    untainting(input) ??
+    (mayTake ? deletion(input) : undefined) ??
+    givingUp(input) ??
+    growing ??
+    (mayTake ? tainting(input) : undefined);
+  return { ...(acting ?? { step: { do: 'nothing' }, reason: whyNothing(input, growth.short) }), ...rest };
+}
+
+function whyNothing({ survey, evaluation }: StepInput, short: number): Reason {
+  if (isMassUnready(survey)) return { code: 'many-not-ready' };
+  if (short > 0) return { code: 'no-group-grows' };
+  return evaluation.reason;
+}

@@ -1,0 +1,75 @@
+// Which pods that wait a provisioner must serve, and which are set aside. Pure.
+
+import { MINUTE_MS } from '#core/clock.ts';
+import type { SetAsidePod } from '#core/node.ts';
+import type { PodFact } from './cluster-objects.ts';
+import { obstacleOfTemplate, waitsForNode } from './evaluate.ts';
+import { roomToGrow } from './growth.ts';
+import type { Snapshot } from './snapshot.ts';
+import type { NodeSurvey, SeenGroup } from './survey.ts';
+
+export interface Claim {
+  readonly pending: readonly PodFact[];
+  readonly unfit: ReadonlyMap<string, string>;
+}
+
+export interface ClaimInput {
+  readonly survey: NodeSurvey;
+  readonly refused: Iterable<PodFact>;
+  readonly setAside: readonly SetAsidePod[];
+  readonly groups: readonly SeenGroup[];
+  /** Provisioners that come before this one. */
+  readonly earlier: readonly Snapshot[];
+  readonly now: number;
+}
+
+/** Whether that provisioner serves such a pod, so that a later one need not. */
+function serves({ survey, groups }: Snapshot, pod: PodFact, now: number): boolean {
+  if (!survey || !waitsForNode(pod, survey.gpu)) return false;
+  return groups.some((group) => {
+    const template = survey.templates.get(group.id);
+    if (!template || obstacleOfTemplate(pod.class, template) !== undefined) return false;
+    return typeof roomToGrow(group, now) === 'number' || survey.coming.some((one) => one.group === group);
+  });
+}
+
+/** A pod goes to the first provisioner whose nodes it may be on, and which can grow. */
+export function claimPods({ survey, refused, setAside, groups, earlier, now }: ClaimInput): Claim {
+  const pending: PodFact[] = [];
+  const unfit = new Map<string, string>();
+  const aside = new Map(setAside.map((one) => [one.uid, one.message]));
+  for (const pod of refused) {
+    if (!waitsForNode(pod, survey.gpu)) continue;
+    const obstacles = groups.map(({ id }) => {
+      const template = survey.templates.get(id);
+      return template ? obstacleOfTemplate(pod.class, template) : 'no template';
+    });
+    const isFitting = obstacles.includes(undefined);
+    // A pod that may not be on such nodes at all is no concern of this provisioner; one that is too large is.
+    if (!isFitting) {
+      const lack = obstacles.find((obstacle) => obstacle !== 'its node selector, affinity or tolerations');
+      if (lack !== undefined) unfit.set(pod.key, `a new node has too little of ${lack}`);
+    } else if (aside.has(pod.uid)) unfit.set(pod.key, `set aside, since the scheduler says: ${aside.get(pod.uid)}`);
+    else if (!earlier.some((other) => serves(other, pod, now))) pending.push(pod);
+  }
+  return { pending, unfit };
+}
+
+/** How long a pod must fit before it is set aside. */
+export const SET_ASIDE_MS = 2 * MINUTE_MS;
+
+/**
+ * Pods that have fitted on a ready node for two minutes while the scheduler still refuses them, beside those known. A pod
+ * that is gone, bound or made anew is forgotten.
+ */
+export function setAsideNow(
+  fittingSince: ReadonlyMap<string, number>,
+  { known, waiting, now }: { known: readonly SetAsidePod[]; waiting: ReadonlyMap<string, PodFact>; now: number },
+): readonly SetAsidePod[] {
+  const kept = known.filter(({ uid }) => waiting.has(uid));
+  const fresh = [...waiting.values()]
+    .filter(({ uid }) => !kept.some((one) => one.uid === uid))
+    .filter(({ uid }) => now - (fittingSince.get(uid) ?? now) >= SET_ASIDE_MS)
+    .map(({ key, uid, refusal = '' }) => ({ key, uid, since: now, message: refusal }));
+  return fresh.length === 0 && kept.length === known.length ? known : [...kept, ...fresh];
+}

@@ -1,0 +1,39 @@
+import type { ReasonRule, Subject, SubjectReasons } from '#core/reason.ts';
+
+const REASONS = {
+  steady: { means: 'There are as many nodes as needed.', with: [] },
+  'pods-pending': { means: 'Pods wait for GPUs that no node has free.', with: [] },
+  'max-utilization': {
+    means: 'More GPUs are asked for than the largest utilization allows.',
+    with: ['maxGPUUtilizationPercent'],
+  },
+  'min-utilization': {
+    means: 'Fewer GPUs are asked for than the least utilization demands.',
+    with: ['minGPUUtilizationPercent'],
+  },
+  'idle-nodes': { means: 'So many nodes without GPU pods are kept.', with: ['minUnutilizedGPUNodes'] },
+  'busy-nodes': { means: 'Only nodes that have GPU pods are needed.', with: [] },
+  'min-nodes': { means: 'There must not be fewer nodes.', with: ['minNodes'] },
+  'most-nodes': { means: 'There must not be more nodes.', with: ['maxNodes'] },
+  'pods-came': { means: 'Pods came to a node that was about to go.', with: [] },
+  'delay-over': { means: 'The delay after the taint is over, and the node is still empty.', with: [] },
+  'never-registered': { means: 'Machines did not become nodes within the registration timeout.', with: [] },
+  'no-capacity': { means: 'The cloud has no capacity for the machines that were asked for.', with: [] },
+  'waited-too-long': { means: 'The queue of the cloud gave no machine within waitSeconds.', with: [] },
+  'no-group-grows': { means: 'Nodes are needed, and every group is full, refused or backing off.', with: [] },
+  'node-broken': { means: 'The node has not been ready for longer than the registration timeout.', with: [] },
+  'many-not-ready': { means: 'More than 30 percent of the nodes, at least three, turned NotReady.', with: [] },
+  'ends-soon': { means: 'The machine of the node ends by itself soon.', with: [] },
+  'orphan-taint': { means: 'The node bears our taint, and its NodeProvisioner is gone.', with: [] },
+  frozen: { means: 'An operator has frozen everything.', with: [] },
+} as const satisfies Record<string, ReasonRule>;
+
+export type NodeReason = keyof typeof REASONS;
+
+export const reasons: SubjectReasons = {
+  subject: 'node-provisioner',
+  verbs: ['grow', 'taint', 'untaint', 'delete', 'cancel', 'give-up', 'rotate'],
+  reasons: REASONS,
+};
+
+export const nodePoolSubject = (name: string): Subject => `node-provisioner/${name}`;

@@ -1,0 +1,125 @@
+// What others may ask about NodeProvisioners: answers from what the last pass has seen. Pure.
+import type { NodePlan, Nodes, PodObstacles, ShownNode, ShownNodePool } from '#core/node.ts';
+import type { PodFact } from './cluster-objects.ts';
+import { obstacleOfTemplate, waitsForNode } from './evaluate.ts';
+import { roomToGrow } from './growth.ts';
+import type { Snapshot } from './snapshot.ts';
+import { countsOf, statusOfNodePool } from './status.ts';
+import { isBusy, isEmpty, type SurveyedNode } from './survey.ts';
+import { didOf, unlessOf, whySize } from './words.ts';
+
+function whyNode(node: SurveyedNode): string {
+  const { fact, pods, phase } = node;
+  const at = fact.deletionAt === undefined ? '' : new Date(fact.deletionAt).toISOString();
+  if (at !== '' && isEmpty(node)) return `It is deleted at ${at} (${fact.deletionReason ?? 'scheduled'}).`;
+  if (phase === 'coming') return 'It is starting: its GPUs are not there yet.';
+  if (phase === 'unready')
+    return fact.isCordoned ? 'It takes no pods: an operator has cordoned it.' : 'It is not ready.';
+  if (!node.group) return 'Its machine is in none of the groups, so Muster does not delete it.';
+  if (fact.mustStay) return 'An annotation says that it must stay.';
+  if (isBusy(node)) return `${pods.length} pods are on it, and ask for ${node.gpusRequested} GPUs.`;
+  if (!isEmpty(node))
+    return `${pods.length} pods without GPUs keep it: ${pods
+      .slice(0, 3)
+      .map(({ key }) => key)
+      .join(', ')}.`;
+  return 'It is idle and kept.';
+}
+
+const shownNode = (node: SurveyedNode): ShownNode => ({
+  name: node.fact.name,
+  phase: node.phase,
+  group: node.group?.policy.name,
+  gpus: node.gpus,
+  gpusRequested: node.gpusRequested,
+  pods: node.pods.length,
+  deletionAt: node.fact.deletionAt,
+  endsAt: node.endsAt,
+  why: whyNode(node),
+});
+
+function shown(snapshot: Snapshot): ShownNodePool {
+  const counts = countsOf(snapshot);
+  const ready = statusOfNodePool(snapshot, undefined, snapshot.at).conditions?.find(({ type }) => type === 'Ready');
+  return {
+    name: snapshot.name,
+    isReady: ready?.status === 'True',
+    reason: ready?.reason ?? '',
+    message: ready?.message ?? '',
+    nodes: counts?.currentSize ?? 0,
+    target: counts?.targetSize ?? 0,
+    ready: counts?.ready ?? 0,
+    starting: counts?.starting ?? 0,
+    idle: counts?.idleNodes ?? 0,
+    gpus: counts?.gpus ?? 0,
+    gpusRequested: counts?.gpusRequested ?? 0,
+    utilizationPercent: counts?.utilizationPercent ?? 0,
+    pendingPods: counts?.pendingPods ?? 0,
+    unfitPods: counts?.unfitPods ?? 0,
+    groups: snapshot.groups.map(({ policy, state, row }) => ({
+      name: policy.name,
+      size: state.wanted,
+      backoffUntil: row?.backoff?.until,
+      lastError: row?.backoff?.why,
+    })),
+  };
+}
+
+function planOf({ name, evaluation, decided, policy, obstacle }: Snapshot): NodePlan {
+  if (!evaluation || !decided || !policy) {
+    const why = obstacle?.message ?? 'It was not looked at yet.';
+    return { name, target: 0, did: 'nothing', why, reason: obstacle?.reason ?? 'Unreachable', alternatives: [] };
+  }
+  return {
+    name,
+    target: evaluation.nodes,
+    did: didOf(decided.step),
+    why: whySize(evaluation, policy),
+    unless: unlessOf(decided, evaluation, policy),
+    reason: decided.reason.code,
+    alternatives: decided.alternatives,
+  };
+}
+
+function obstaclesOf({ survey, groups, unfit, at }: Snapshot, pod: PodFact): PodObstacles {
+  const verdict = (): string => {
+    if (pod.node !== '') return `It is on ${pod.node}.`;
+    const known = unfit.get(pod.key);
+    if (known !== undefined) return `It makes nothing grow: ${known}.`;
+    if (!survey || !waitsForNode(pod, survey.gpu)) return 'It does not wait for a GPU node.';
+    return 'It waits for a node.';
+  };
+  return {
+    pod: pod.key,
+    verdict: verdict(),
+    groups: groups.map((group) => {
+      const template = survey?.templates.get(group.id);
+      const obstacle = template ? obstacleOfTemplate(pod.class, template) : 'it has no template';
+      const room = roomToGrow(group, at);
+      const lacks = obstacle === undefined ? undefined : `the pod does not fit: ${obstacle}`;
+      return { name: group.policy.name, obstacle: lacks ?? (typeof room === 'string' ? room : 'none') };
+    }),
+  };
+}
+
+export function openNodeRequests(
+  snapshots: () => ReadonlyMap<string, Snapshot>,
+  podOf: (key: string) => PodFact | undefined,
+): Nodes {
+  return {
+    list: () => [...snapshots().values()].map(shown).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
+    show(name) {
+      const snapshot = snapshots().get(name);
+      return snapshot && { provisioner: shown(snapshot), nodes: (snapshot.survey?.nodes ?? []).map(shownNode) };
+    },
+    plan(name) {
+      const snapshot = snapshots().get(name);
+      return snapshot && planOf(snapshot);
+    },
+    whyPod(name, key) {
+      const snapshot = snapshots().get(name);
+      const pod = podOf(key);
+      return snapshot && pod && obstaclesOf(snapshot, pod);
+    },
+  };
+}

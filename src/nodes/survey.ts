@@ -1,0 +1,282 @@
+// A provisioner at one moment: its nodes with what runs on them, and the machines that are not nodes yet. Pure.
+import type { AskedNodes, NodeGroupRow, NodePhase } from '#core/node.ts';
+import type { NodeGroupState, NodeInstance, NodeRequest, NodeTemplate } from '#core/node-group.ts';
+import type { NodeFact, PodFact } from './cluster-objects.ts';
+import { DELETION_TAINT, GPU_RESOURCES, POOL_LABEL } from './objects.ts';
+import type { GroupPolicy, Policy } from './policy.ts';
+
+/** A group of the provisioner that could be read. */
+export interface SeenGroup {
+  readonly id: string;
+  readonly policy: GroupPolicy;
+  readonly state: NodeGroupState;
+  readonly hasQueue: boolean;
+  readonly row: NodeGroupRow | undefined;
+}
+
+export interface SurveyInput {
+  readonly name: string;
+  readonly now: number;
+  readonly policy: Policy;
+  /** Nodes with the label of the provisioner. */
+  readonly nodes: readonly NodeFact[];
+  readonly podsOn: (node: string) => readonly PodFact[];
+  readonly groups: readonly SeenGroup[];
+  /** By uid: nodes whose machines are being deleted, though they are still there. */
+  readonly leaving: ReadonlySet<string>;
+}
+
+export interface SurveyedNode {
+  readonly fact: NodeFact;
+  readonly phase: NodePhase;
+  /** Undefined: its machine is in none of the groups. */
+  readonly group?: SeenGroup | undefined;
+  readonly instance?: NodeInstance | undefined;
+  /** Those that do not go with the node, and have not ended. */
+  readonly pods: readonly PodFact[];
+  /** Those that go with it. */
+  readonly ofNode: readonly PodFact[];
+  readonly gpus: number;
+  readonly gpusRequested: number;
+  readonly endsAt?: number | undefined;
+}
+
+/** A machine that was asked for and is no node yet. */
+export interface ComingMachine {
+  readonly group: SeenGroup;
+  readonly name: string;
+}
+
+/** Machines or requests that will not become nodes. */
+export interface LostCapacity {
+  readonly group: SeenGroup;
+  readonly why: 'never-registered' | 'no-capacity' | 'waited-too-long';
+  readonly instances: readonly NodeInstance[];
+  readonly requests: readonly NodeRequest[];
+  readonly message: string;
+}
+
+export interface NodeSurvey {
+  readonly gpu: string;
+  /** What new nodes of each group have, by its id. */
+  readonly templates: ReadonlyMap<string, NodeTemplate>;
+  readonly nodes: readonly SurveyedNode[];
+  readonly coming: readonly ComingMachine[];
+  readonly lost: readonly LostCapacity[];
+  /** Machines that never became nodes and that we did not ask for: they are named, and left alone. */
+  readonly unknown: readonly string[];
+  /** How many have turned NotReady: more than 30 percent and at least three of them hold everything that takes away. */
+  readonly turnedUnready: number;
+}
+
+const HOSTNAME = 'kubernetes.io/hostname';
+/** A node that has once been ready was so for a while. */
+const BOOT_MS = 60_000;
+const NO_STOCK = ['exhausted', 'quota'];
+
+/** Spread over the lead, so that machines that began together are not replaced together. */
+function jitterMs(name: string, leadMs: number): number {
+  let hash = 0;
+  for (const letter of name) hash = (hash * 31 + letter.charCodeAt(0)) >>> 0;
+  return hash % (Math.floor(leadMs / 4) + 1);
+}
+
+/** When a node that ends must be replaced. */
+export const rotationAt = (
+  node: { readonly fact: NodeFact; readonly endsAt?: number | undefined },
+  { rotation }: Policy,
+) =>
+  node.endsAt === undefined ? undefined : node.endsAt - rotation.leadMs - jitterMs(node.fact.name, rotation.leadMs);
+
+export const gpuOf = (
+  { gpuResource }: Policy,
+  amounts: readonly Readonly<Record<string, number>>[],
+): string | undefined => gpuResource ?? GPU_RESOURCES.find((name) => amounts.some((one) => (one[name] ?? 0) > 0));
+
+export const hasLeft = ({ isEnded, isDeleted }: PodFact): boolean => isEnded || isDeleted;
+
+const gpusOf = (gpu: string, pods: readonly PodFact[]): number =>
+  pods.reduce((sum, pod) => sum + (pod.class.requests[gpu] ?? 0), 0);
+
+interface PhaseInput {
+  readonly fact: NodeFact;
+  readonly gpus: number;
+  readonly endsAt: number | undefined;
+  readonly template: NodeTemplate | undefined;
+}
+
+function phaseOf({ fact, gpus, endsAt, template }: PhaseInput, { now, policy }: SurveyInput): NodePhase {
+  const isYoung = now - fact.createdAt < policy.registrationMs;
+  const rotatesAt = rotationAt({ fact, endsAt }, policy);
+  if (rotatesAt !== undefined && now >= rotatesAt) return 'expiring';
+  if (!fact.isReady || gpus === 0) return isYoung ? 'coming' : 'unready';
+  if (fact.deletionAt !== undefined) return 'tainted';
+  if (fact.isCordoned) return 'unready';
+  // Drivers and networks hold a new node back by taints of their own until they are up.
+  const known = new Set(template?.taints.map(({ key }) => key));
+  const isHeldBack = fact.taints.some(({ key, effect }) => effect !== 'PreferNoSchedule' && !known.has(key));
+  return isYoung && isHeldBack && template ? 'coming' : 'ready';
+}
+
+/** The template of the cloud, corrected by what a node of the group really has. */
+function learnedTemplate(name: string, { state }: SeenGroup, nodes: readonly NodeFact[], gpu: string): NodeTemplate {
+  const { template } = state;
+  const example = nodes.find(({ isReady, allocatable }) => isReady && (allocatable[gpu] ?? 0) > 0);
+  const { [HOSTNAME]: _own, ...labels } = example?.labels ?? {};
+  return {
+    ...template,
+    allocatable: example?.allocatable ?? template.allocatable,
+    labels: { ...template.labels, ...labels, [POOL_LABEL]: name },
+  };
+}
+
+const nodeOf = (instance: NodeInstance, byId: ReadonlyMap<string, NodeFact>): NodeFact | undefined =>
+  byId.get(instance.providerId) ?? byId.get(instance.name);
+
+/** Whether we have asked for it: by its name, or where clouds only count, by the time. */
+function isOurs({ name, createdAt }: NodeInstance, asked: readonly AskedNodes[]): boolean {
+  return asked.some(({ names, at }) => (names ? names.includes(name) : createdAt >= at));
+}
+
+const isWithoutStock = (trouble: NodeInstance['trouble']): boolean =>
+  trouble !== undefined && (trouble.final || NO_STOCK.includes(trouble.kind));
+
+type MachineFate = 'coming' | 'failed' | 'late' | 'unknown';
+
+/** What becomes of a machine that is no node yet. */
+function fateOf(instance: NodeInstance, asked: readonly AskedNodes[], { now, policy }: SurveyInput): MachineFate {
+  const { state, trouble, createdAt } = instance;
+  if (state === 'failed' || (state === 'creating' && isWithoutStock(trouble))) return 'failed';
+  if (now - createdAt < policy.registrationMs) return 'coming';
+  return isOurs(instance, asked) ? 'late' : 'unknown';
+}
+
+/** What was asked for and no listing shows yet. */
+const unseenOf = ({ row, state }: SeenGroup): number =>
+  Math.max(0, ...(row?.asked ?? []).filter(({ isAnswered }) => !isAnswered).map(({ to }) => to - state.wanted));
+
+function machinesOf(group: SeenGroup, byId: ReadonlyMap<string, NodeFact>, input: SurveyInput) {
+  const { state, row } = group;
+  const { now, policy } = input;
+  const found: Record<MachineFate, NodeInstance[]> = { coming: [], failed: [], late: [], unknown: [] };
+  for (const instance of state.instances) {
+    if (instance.state === 'deleting' || nodeOf(instance, byId)) continue;
+    found[fateOf(instance, row?.asked ?? [], input)].push(instance);
+  }
+  const waitMs = group.policy.flexStart?.waitMs ?? policy.registrationMs;
+  const isOver = (request: NodeRequest): boolean => request.state === 'failed' || now - request.createdAt >= waitMs;
+  const waited = state.requests.filter((request) => !isOver(request));
+  const names = [
+    ...found.coming.map(({ name }) => name),
+    ...waited.flatMap(({ id, count, names: own = [] }) => numbered(count, (at) => own[at] ?? `${id}-${at}`)),
+    ...numbered(unseenOf(group), (at) => `${group.policy.name}-asked-${at}`),
+  ];
+  return {
+    coming: names.map((name): ComingMachine => ({ group, name })),
+    unknown: found.unknown.map(({ name }) => name),
+    late: found.late,
+    failed: found.failed,
+    over: state.requests.filter(isOver),
+  };
+}
+
+const numbered = (count: number, name: (at: number) => string): string[] =>
+  Array.from({ length: count }, (_, at) => name(at));
+
+function lostOf(group: SeenGroup, { late, failed, over }: Omit<ReturnType<typeof machinesOf>, 'coming' | 'unknown'>) {
+  const lost: LostCapacity[] = [];
+  const none = { group, instances: [], requests: [] };
+  if (late.length > 0)
+    lost.push({ ...none, why: 'never-registered', instances: late, message: 'Its machines never became nodes.' });
+  const refused = over.filter(({ state }) => state === 'failed');
+  const [first] = [...failed, ...refused].flatMap(({ trouble }) => trouble ?? []);
+  if (failed.length + refused.length > 0)
+    lost.push({
+      ...none,
+      why: 'no-capacity',
+      instances: failed,
+      requests: refused,
+      message: first?.message ?? 'It failed.',
+    });
+  const waited = over.filter(({ state }) => state !== 'failed');
+  if (waited.length > 0)
+    lost.push({ ...none, why: 'waited-too-long', requests: waited, message: 'Its queue gave no machine in time.' });
+  return lost;
+}
+
+/** How many nodes that were ready are not any more. */
+function turnedUnready(nodes: readonly NodeFact[]): number {
+  return nodes.filter(({ isReady, readySince, createdAt }) => !isReady && readySince - createdAt >= BOOT_MS).length;
+}
+
+/** Undefined where no GPU is to be seen, neither on a node nor in a template. */
+export function survey(input: SurveyInput): NodeSurvey | undefined {
+  const { name, nodes: facts, groups, policy, podsOn } = input;
+  const amounts = [...groups.map(({ state }) => state.template.allocatable), ...facts.map((one) => one.allocatable)];
+  const gpu = gpuOf(policy, amounts);
+  if (gpu === undefined) return undefined;
+  const byId = new Map(
+    facts.flatMap((fact) => [[fact.providerId || fact.name, fact] as const, [fact.name, fact] as const]),
+  );
+  const homes = new Map<NodeFact, { readonly group: SeenGroup; readonly instance: NodeInstance }>();
+  for (const group of groups) {
+    for (const instance of group.state.instances) {
+      const fact = nodeOf(instance, byId);
+      if (fact) homes.set(fact, { group, instance });
+    }
+  }
+  const templates = new Map(
+    groups.map((group) => {
+      const own = facts.filter((fact) => homes.get(fact)?.group === group);
+      return [group.id, learnedTemplate(name, group, own, gpu)] as const;
+    }),
+  );
+  const isLeaving = (fact: NodeFact): boolean =>
+    input.leaving.has(fact.uid) || homes.get(fact)?.instance.state === 'deleting';
+  const staying = facts.filter((fact) => !isLeaving(fact));
+  const nodes = staying.map((fact): SurveyedNode => {
+    const { group, instance } = homes.get(fact) ?? {};
+    const gpus = fact.allocatable[gpu] ?? 0;
+    const endsAt = fact.endsAt ?? instance?.endsAt;
+    const template = group?.state.template;
+    const here = podsOn(fact.name).filter(({ isEnded }) => !isEnded);
+    const pods = here.filter(({ isOfNode }) => !isOfNode);
+    return {
+      fact,
+      phase: phaseOf({ fact, gpus, endsAt, template }, input),
+      group,
+      instance,
+      pods,
+      ofNode: here.filter(({ isOfNode }) => isOfNode),
+      gpus,
+      gpusRequested: gpusOf(gpu, pods),
+      endsAt,
+    };
+  });
+  const machines = groups.map((group) => ({ group, ...machinesOf(group, byId, input) }));
+  return {
+    gpu,
+    templates,
+    nodes,
+    coming: machines.flatMap(({ coming }) => coming),
+    lost: machines.flatMap(({ group, ...rest }) => lostOf(group, rest)),
+    unknown: machines.flatMap(({ unknown }) => unknown),
+    turnedUnready: turnedUnready(staying),
+  };
+}
+
+const MASS_COUNT = 3;
+const MASS_PERCENT = 30;
+
+/** Whether so many are NotReady at once that the cause is more likely the network or the control plane. */
+export const isMassUnready = ({ turnedUnready: count, nodes }: NodeSurvey): boolean =>
+  count >= MASS_COUNT && count * 100 > MASS_PERCENT * nodes.length;
+
+/** A node in use: it has a pod that asked for GPUs. */
+export const isBusy = ({ gpusRequested }: SurveyedNode): boolean => gpusRequested > 0;
+
+/** Nothing is on it but what goes with it. */
+export const isEmpty = ({ pods }: SurveyedNode): boolean => pods.length === 0;
+
+/** Its taints without the one by which it goes. */
+export const ownTaints = ({ taints }: NodeFact) => taints.filter(({ key }) => key !== DELETION_TAINT);

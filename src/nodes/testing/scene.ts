@@ -1,0 +1,204 @@
+// A server with node groups of a cloud in memory, whose machines become nodes of a simulated cluster.
+import { openGate } from '#clouds/gate.ts';
+import { knownKinds } from '#config/kinds.ts';
+import type { Log } from '#core/log.ts';
+import type { Nodes } from '#core/node.ts';
+import type { NodeTemplate } from '#core/node-group.ts';
+import type { Provider } from '#core/provider.ts';
+import { seededRandom } from '#core/random.ts';
+import { startJournal } from '#journal/journal.ts';
+import type { KubeObject } from '#kube/object.ts';
+import { emptyDisk, memoryDriver } from '#store/memory.ts';
+import { openStore } from '#store/store.ts';
+import {
+  type MemoryCloud,
+  type MemoryCloudStyle,
+  type MemoryGroup,
+  type MemoryMachine,
+  openMemoryCloud,
+} from '../../conformance/memory-node-cloud.ts';
+import {
+  type MemoryMood,
+  memoryNodeGroups,
+  memoryNodeGroupsKind,
+  providerIdOf,
+} from '../../conformance/memory-node-groups.ts';
+import { type KubeScene, openKubeScene } from '../../providers/kubernetes/testing.ts';
+import { NODE_POOL_CRD } from '../crd.ts';
+import feature from '../index.ts';
+import { DELETION_TAINT, POOL_LABEL } from '../objects.ts';
+import type { NodesSettings } from '../section.ts';
+
+export interface NodesScene extends KubeScene {
+  readonly cloud: MemoryCloud;
+  readonly mood: MemoryMood;
+  readonly said: { said: string; fields: object }[];
+  readonly nodes: Nodes;
+  /** Defines or changes a NodeProvisioner. */
+  define(name: string, spec: object): Promise<void>;
+  /** Running machines of a group, each with a ready node. */
+  fill(group: MemoryGroup, count: number): void;
+  /** Pods of a Deployment's kind: owned, and placed by the scheduler; `on`: bound to that node. */
+  addPod(
+    name: string,
+    gpus: number,
+    more?: { readonly on?: string; readonly spec?: object; readonly labels?: object },
+  ): Promise<void>;
+  removePod(name: string): Promise<void>;
+  nodeNames(): readonly string[];
+  tainted(): readonly string[];
+  status(name: string): Readonly<Record<string, unknown>>;
+  /** Every call to the cloud of groups. */
+  readonly calls: string[];
+  decisions(name: string): Promise<readonly string[]>;
+  /** The process ends as it is, and another starts on the same store. */
+  restart(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface NodesSceneOptions {
+  readonly style?: MemoryCloudStyle;
+  readonly template?: NodeTemplate;
+  readonly bootMs?: number;
+  readonly registerMs?: number;
+  readonly settings?: Partial<NodesSettings>;
+}
+
+const PODS = '/api/v1/namespaces/default/pods';
+const OBJECTS = '/apis/compute.baseten.co/v1alpha1/nodeprovisioners';
+
+const amountsOf = ({ allocatable }: NodeTemplate): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(allocatable).map(([name, amount]) => [name, name === 'cpu' ? `${amount}m` : String(amount)]),
+  );
+
+export async function openNodesScene(options: NodesSceneOptions = {}): Promise<NodesScene> {
+  const { style = 'names', registerMs = 20_000, bootMs = 10_000, settings = {} } = options;
+  const kube = openKubeScene({ nodes: [] });
+  const { clock } = kube;
+  const random = seededRandom(7);
+  const calls: string[] = [];
+  const mood: MemoryMood = { isReplyLost: false, isHanging: false, calls };
+  const poolOf = new Map<string, string>();
+  let boots = registerMs;
+
+  function addNode(group: MemoryGroup, machine: MemoryMachine): void {
+    const labels = { [POOL_LABEL]: poolOf.get(group.name) ?? group.name, ...group.template.labels };
+    const taints = group.template.taints.map(({ key, value = '', effect }) => ({ key, value, effect }));
+    kube.fake.nodes.add({ name: machine.name, labels, allocatable: amountsOf(group.template), taints });
+    const node = kube.fake.object('nodes', undefined, machine.name);
+    if (node)
+      kube.fake.world.store.replace('/nodes', {
+        ...node,
+        spec: { ...node.spec, providerID: providerIdOf(group, machine) },
+      });
+  }
+
+  function removeNode({ name }: MemoryMachine): void {
+    const { store } = kube.fake.world;
+    for (const pod of store.list('/pods')) if (pod.spec?.nodeName === name) store.remove('/pods', pod);
+    const node = store.get('/nodes', undefined, name);
+    if (node) store.remove('/nodes', node);
+  }
+
+  const cloud = openMemoryCloud(clock, {
+    bootMs,
+    template: options.template,
+    changed(group, machine, now) {
+      if (now === 'gone') removeNode(machine);
+      else if (boots === 0) addNode(group, machine);
+      else clock.alarm(boots, () => group.machines.has(machine.id) && addNode(group, machine));
+    },
+  });
+  const provider: Provider = {
+    id: 'memory',
+    title: 'In memory',
+    nodeGroups: { memory: memoryNodeGroupsKind(() => memoryNodeGroups(cloud, style, mood)) },
+  };
+  const store = await openStore(memoryDriver(emptyDisk()), (fault) => {
+    throw fault;
+  });
+  const said: { said: string; fields: object }[] = [];
+  const log: Log = (_level, text, fields = {}) => void said.push({ said: text, fields });
+  const base = { store, clock, random, log };
+  const journal = startJournal(base);
+  const kinds = knownKinds([provider]);
+  const wanted: NodesSettings = { accounts: [{ kind: 'memory', config: {}, groups: ['*'] }], ...settings };
+  const start = () =>
+    feature.start({ ...base, journal, gate: openGate(base), kinds, context: kube.contextFor(), settings: wanted });
+  let running = start();
+
+  await kube.kubectl('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', NODE_POOL_CRD);
+  await clock.advance(6_000);
+
+  return {
+    ...kube,
+    cloud,
+    mood,
+    said,
+    calls,
+    get nodes() {
+      return running;
+    },
+    async define(name, spec) {
+      const { existingInstanceGroupNames = [] } = spec as { existingInstanceGroupNames?: string[] };
+      for (const group of existingInstanceGroupNames) poolOf.set(group, name);
+      const there = kube.fake.object('nodeprovisioners.compute.baseten.co', undefined, name);
+      const object = { apiVersion: 'compute.baseten.co/v1alpha1', kind: 'NodeProvisioner', metadata: { name }, spec };
+      if (there) await kube.kubectl('PATCH', `${OBJECTS}/${name}`, { spec });
+      else await kube.kubectl('POST', OBJECTS, object);
+    },
+    fill(group, count) {
+      poolOf.set(group.name, poolOf.get(group.name) ?? 'h100');
+      boots = 0;
+      for (let at = 0; at < count; at++) cloud.addRunning(group);
+      boots = registerMs;
+    },
+    async addPod(name, gpus, { on, spec = {}, labels = {} } = {}) {
+      const resources = {
+        requests: { 'nvidia.com/gpu': String(gpus), cpu: '1' },
+        limits: { 'nvidia.com/gpu': String(gpus) },
+      };
+      await kube.kubectl('POST', PODS, {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name, labels },
+        spec: { containers: [{ name: 'main', image: 'main:1', resources }], ...(on && { nodeName: on }), ...spec },
+      });
+    },
+    async removePod(name) {
+      await kube.kubectl('DELETE', `${PODS}/${name}`, { gracePeriodSeconds: 0 });
+    },
+    nodeNames: () => kube.fake.objects('nodes').map(({ metadata }) => metadata.name),
+    tainted: () =>
+      kube.fake
+        .objects('nodes')
+        .filter(({ spec }) => ((spec?.taints ?? []) as { key: string }[]).some(({ key }) => key === DELETION_TAINT))
+        .map(({ metadata }) => metadata.name),
+    status: (name) =>
+      (kube.fake.object('nodeprovisioners.compute.baseten.co', undefined, name) as KubeObject).status as Record<
+        string,
+        unknown
+      >,
+    async decisions(name) {
+      await store.durable();
+      const subject = `node-provisioner/${name}`;
+      const rows = await store.history.decisions({ subject }, { limit: 1_000, order: 'oldest first' });
+      return rows.map(({ did, why }) => `${did}: ${why}`);
+    },
+    async restart() {
+      const stopped = running.stop();
+      await clock.advance(1_000);
+      await stopped;
+      running = start();
+      await clock.advance(1_000);
+    },
+    async stop() {
+      const stopped = running.stop();
+      await clock.advance(60_000);
+      await stopped;
+      await journal.stop();
+      await store.close();
+    },
+  };
+}
