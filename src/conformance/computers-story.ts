@@ -38,6 +38,9 @@ const EXEC = {
   ...{ env: {}, stdin: false, priority: 0, labels: {}, graceMs: 0, retries: 0 },
 };
 
+/** Clouds call something unfinished only after minutes: its maker may be slow. */
+const ANEW_WITHIN_MS = 5 * MINUTE_MS;
+
 async function story(harness: ComputerSuite, twist: Twist = {}): Promise<ComputerRun> {
   const scene = await openScene(harness, twist);
   const { world } = scene;
@@ -51,6 +54,8 @@ async function story(harness: ComputerSuite, twist: Twist = {}): Promise<Compute
   };
   await insistOnCreate(scene, 'dev');
   await pass(90 * SECOND_MS);
+  const isUp = (): boolean => statusIn(scene, 'dev') === 'running';
+  for (let ms = 0; harness.makesAnew && !isUp() && ms < ANEW_WITHIN_MS; ms += MINUTE_MS) await pass(MINUTE_MS);
   const computer = rowOf(scene, 'dev')?.id;
   if (computer !== undefined)
     world.life.sessions.submit([{ computer, spec: EXEC }], callerAt()).then(
