@@ -1,6 +1,10 @@
+import { EC2Client, StopInstancesCommand } from '@aws-sdk/client-ec2';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
+import { AWS_SLICE, REGION } from '../providers/aws/fake/slice/testing.ts';
+import { requestHandler } from '../providers/aws/http.ts';
+import type { AWSProvisioner } from './classes.ts';
 import { FIXTURES, LOSSES } from './testing/fixtures.ts';
 import { type LibraryWorld, openLibraryWorld } from './testing/world.ts';
 import { TimeoutError } from './timeout-error.ts';
@@ -119,6 +123,24 @@ describe.each(FIXTURES)('$title', ({ harness, make, remains, creation, deletion,
     expect(remains(world)).toEqual([]);
   });
 
+  it('leaves nothing when its script is killed after any write or call, and the next one tears it down', async () => {
+    for (let diesAt = 1, isDead = true; isDead; diesAt++) {
+      const world = await open();
+      const script = world.script({ diesAt });
+      const box = make(script);
+      const setup = box.setup();
+      setup.catch(() => {});
+      await world.clock.advance(MINUTE_MS);
+      isDead = script.isDead;
+      script.kill();
+
+      const next = make(world.script());
+      if (diesAt % 2 === 0) await world.during(next.setup());
+      await world.during(next.teardown());
+      expect(remains(world), `killed after point ${diesAt}`).toEqual([]);
+    }
+  });
+
   it('whose teardown is refused throws, and the next run finishes it', async () => {
     const world = await open();
     const first = world.script();
@@ -177,5 +199,38 @@ describe.each(FIXTURES)('$title', ({ harness, make, remains, creation, deletion,
 
     expect(asked).toBeGreaterThanOrEqual(8);
     expect(asked).toBeLessThanOrEqual(13);
+  });
+});
+
+describe('on EC2', () => {
+  const [aws] = FIXTURES;
+
+  it('an instance that is stopped outside runs no more, and its setup says so', async () => {
+    const world = await openLibraryWorld(AWS_SLICE);
+    const box = aws?.make(world.script(), { timeout: 60 }) as AWSProvisioner;
+    await world.during(box.setup());
+
+    const ec2 = new EC2Client({ region: REGION, requestHandler: requestHandler(world.cloud.fake.fetch) });
+    await world.during(ec2.send(new StopInstancesCommand({ InstanceIds: world.ours().map(({ id }) => id) })));
+    await world.clock.advance(MINUTE_MS);
+
+    expect(await world.during(box.isRunning())).toBe(false);
+    expect(box.getStatus()).not.toBe('running');
+    await world.during(box.teardown());
+    expect(world.ours()).toEqual([]);
+  });
+
+  it('twenty computers of twenty names come and go at once, and none is lost or doubled', async () => {
+    const world = await openLibraryWorld(AWS_SLICE);
+    const boxes = Array.from(
+      { length: 20 },
+      (_, at) => aws?.make(world.script(), { name: `box-${at}` }) as AWSProvisioner,
+    );
+
+    await world.during(Promise.all(boxes.map((box) => box.setup())));
+    expect(world.ours()).toHaveLength(20);
+    expect(new Set(world.ours().map(({ mark }) => mark?.cluster)).size).toBe(20);
+    await world.during(Promise.all(boxes.map((box) => box.teardown())));
+    expect(world.ours()).toEqual([]);
   });
 });

@@ -25,6 +25,7 @@ export interface Script {
   readonly parts: LibraryParts;
   /** As SIGKILL. */
   kill(): void;
+  readonly isDead: boolean;
   /** The class as this script has it. */
   use<C extends new (...args: never[]) => object>(it: C): C;
 }
@@ -46,7 +47,8 @@ export interface LibraryWorld {
   readonly probes: string[];
   /** Whether agents answer on machines that run; asked at each probe. */
   answers: () => boolean;
-  script(): Script;
+  /** With `diesAt`: it is killed right after so many writes to its disk and calls to the cloud. */
+  script(options?: { readonly diesAt?: number }): Script;
   /** Awaits a call while time passes. */
   during<T>(call: Promise<T>): Promise<T>;
   /** Machines with a mark of ours that exist. */
@@ -92,14 +94,17 @@ export async function openLibraryWorld(
     return disk;
   }
 
-  function script(): Script {
+  function script({ diesAt = Number.POSITIVE_INFINITY } = {}): Script {
     scripts += 1;
     const nth = scripts;
     let isDead = false;
+    let points = 0;
     const isAlive = (): boolean => !isDead;
     const alive = async <T>(act: () => Promise<T>): Promise<T> => {
       if (isDead) return never();
       const done = await act();
+      points += 1;
+      if (points === diesAt) isDead = true;
       return isDead ? never() : done;
     };
     const reach: typeof fetch = (input, init) => alive(() => cloud.fake.fetch(input, init));
@@ -140,6 +145,9 @@ export async function openLibraryWorld(
       parts,
       kill() {
         isDead = true;
+      },
+      get isDead() {
+        return isDead;
       },
       use: (it) => withParts(it, parts),
     };
