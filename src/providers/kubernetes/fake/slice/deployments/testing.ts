@@ -1,6 +1,7 @@
 // How the slice gets at the simulated cluster where machines are Deployments; documents are kept elsewhere.
-import type { SliceMachine } from '#sim/slice/cloud.ts';
+import type { SliceCloud, SliceMachine } from '#sim/slice/cloud.ts';
 import type { SliceSuite } from '../../../../../conformance/slice-world.ts';
+import { MACHINE_LABEL } from '../../../deployments/objects.ts';
 import kubernetes from '../../../index.ts';
 import { markOf } from '../../../pods/marks.ts';
 import { type FakeKubernetes, openFakeKubernetes } from '../../fake-kubernetes.ts';
@@ -21,9 +22,16 @@ function agentFile(fake: FakeKubernetes, { namespace, name }: KubeObject['metada
 function machineOf(fake: FakeKubernetes, deployment: KubeObject, isDeleted: boolean): SliceMachine {
   const { name, uid, deletionTimestamp } = deployment.metadata;
   const isUp = deletionTimestamp === undefined && Number(deployment.status?.availableReplicas ?? 0) > 0;
+  /** Its agent has ended: the container is started again, each time for a moment. */
+  function poweredOff(): void {
+    const isIts = ({ metadata }: KubeObject): boolean => metadata.labels?.[MACHINE_LABEL] === name;
+    fake.kubelet.rules.add({ when: isIts, exits: { afterMs: 0, code: 0 } });
+    for (const pod of fake.objects('pods').filter(isIts)) fake.kubelet.exit('default', pod.metadata.name, 0);
+  }
   return {
     id: uid,
     name,
+    poweredOff,
     mark: markOf(deployment as object as Parameters<typeof markOf>[0]),
     state: () => (isDeleted ? 'gone' : isUp ? 'running' : 'off'),
     nextChangeMs: () => undefined,
@@ -64,6 +72,9 @@ function addForeign(others: Others, cluster: string): readonly string[] {
   });
 }
 
+/** The simulated cluster behind a world of the slice. */
+export const fakesOf = new WeakMap<object, FakeKubernetes>();
+
 const { kubernetes_deployment: kind } = kubernetes.backends;
 // Documents of others may not name this kind; the slice is about what the operator's own do.
 const TRUSTED = {
@@ -82,7 +93,7 @@ export const DEPLOYMENT_SLICE: SliceSuite = {
     const machines = machinesOf(fake, (machine) => {
       for (const changed of watching) changed(machine);
     });
-    return {
+    const cloud: SliceCloud = {
       fake,
       machines,
       watch: (changed) => void watching.add(changed),
@@ -99,6 +110,8 @@ export const DEPLOYMENT_SLICE: SliceSuite = {
         credential: async () => ({ headers: {}, tls: {} }),
       }),
     };
+    fakesOf.set(cloud, fake);
+    return cloud;
   },
   async load() {
     await import('../../../deployments/backend.ts');
