@@ -11,7 +11,15 @@ import { podMachines } from '../pods/machines.ts';
 import { LAUNCH_ANNOTATION, markOf } from '../pods/marks.ts';
 import { inTurns, outcomeOf, untilTaken } from '../turns.ts';
 import type { DeploymentConfig } from './config.ts';
-import { currentPods, type Deployment, keptOfDeployment, keptOfService, machineOf, type Service } from './machine.ts';
+import {
+  currentPods,
+  type Deployment,
+  isBeingMade,
+  keptOfDeployment,
+  keptOfService,
+  machineOf,
+  type Service,
+} from './machine.ts';
 import { deploymentOf, machinesOfCluster, secretOf, serviceOf, templateOf } from './objects.ts';
 import { slowDeployments } from './slow-deployments.ts';
 
@@ -146,13 +154,16 @@ export async function openDeployments(config: DeploymentConfig, context: Context
       const current = currentPods(pods.all().values());
       await podReadings.slowStarts.ask([...current.values()], signal);
       slow.note(all);
-      const machines = all.map((deployment) => read(deployment, current.get(deployment.metadata.name)));
+      const machines = all
+        .filter((deployment) => !isBeingMade(deployment, slow.waitedMs(deployment)))
+        .map((deployment) => read(deployment, current.get(deployment.metadata.name)));
       // With a part of our labels it is the Deployment of somebody else.
       return machines.filter(({ mark }) => mark !== undefined);
     },
     known(name) {
       const deployment = deployments.all().get(keyOf(name));
-      return deployment && read(deployment, currentPods(pods.all().values()).get(name));
+      if (!deployment || isBeingMade(deployment, slow.waitedMs(deployment))) return undefined;
+      return read(deployment, currentPods(pods.all().values()).get(name));
     },
     create: (launch, signal) => inTurns(launch.names, (name) => createOrLeaveNothing(name, launch, signal)),
     delete: (machines, signal) =>

@@ -85,8 +85,18 @@ export function currentPods(pods: Iterable<Pod>): ReadonlyMap<string, Pod> {
   return found;
 }
 
-export const isUnfinished = ({ spec, status }: Deployment): boolean =>
-  spec.isPaused && status.replicas === 0 && spec.replicas > 0;
+export const isUnfinished = ({ metadata, spec, status }: Deployment): boolean =>
+  spec.isPaused && status.replicas === 0 && spec.replicas > 0 && metadata.deletionTimestamp === undefined;
+
+// Longer than a launch may take.
+const UNFINISHED_MS = 3 * MINUTE_MS;
+
+/**
+ * Whether it counts as not made yet. A listing counts as the answer to a launch, so one that is listed is never finished;
+ * a launch that is repeated finishes it. One that stays unfinished is listed, and goes.
+ */
+export const isBeingMade = (deployment: Deployment, waitedMs: number): boolean =>
+  isUnfinished(deployment) && waitedMs < UNFINISHED_MS;
 
 export interface DeploymentReading {
   /** Its pod, read as a machine of its own. */
@@ -123,22 +133,19 @@ function stateOf({ metadata, spec, status }: Deployment): Machine['state'] {
   return status.available > 0 ? 'running' : 'creating';
 }
 
-// Longer than a launch may take. Nobody finishes it then: its listing counts as the answer to the launch.
-const UNFINISHED_MS = 3 * MINUTE_MS;
-
 function troubleOf(deployment: Deployment, { pod, waitedMs, schedulingTimeoutMs }: DeploymentReading) {
-  if (isUnfinished(deployment)) return unfinished(waitedMs);
+  if (isUnfinished(deployment)) return UNFINISHED;
   const { refused } = deployment.status;
   if (refused === undefined) return pod?.trouble;
   return refusedPod(refused, deployment.metadata.namespace ?? '', waitedMs >= schedulingTimeoutMs);
 }
 
-const unfinished = (waitedMs: number): Trouble => ({
+const UNFINISHED: Trouble = {
   kind: 'unavailable',
   reason: 'Unfinished',
-  message: 'its Deployment is not complete yet: the server ended, or lost the API server, while it made it',
-  final: waitedMs >= UNFINISHED_MS,
-});
+  message: 'its Deployment is not complete: the server ended, or lost the API server, while it made it',
+  final: true,
+};
 
 /** Admission refuses the pod of a Deployment that it has let pass; the cluster tries again for as long as that is there. */
 function refusedPod(message: string, namespace: string, isFinal: boolean): Trouble {

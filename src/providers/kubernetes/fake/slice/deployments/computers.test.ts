@@ -28,10 +28,9 @@ const COMPUTERS: ComputerSuite = {
   ],
   vanish: (cloud, { name }) => othersIn(fakeOf(cloud)).remove(deployment(name)),
   stop: (cloud, { name }) => othersIn(fakeOf(cloud)).patch(deployment(name), { spec: { replicas: 0 } }),
-  // A server that died half way: its Deployment stays without a pod, and is replaced.
-  makesAnew: true,
   // Its container waits between its starts, and keeps the room that it has asked for.
   endsItself: false,
+  shortStride: 5,
 };
 
 testComputers('a computer as a Deployment', COMPUTERS);
