@@ -3,6 +3,7 @@ import { bench as agents } from './agents.ts';
 import { bench as azureLaunches } from './azure-launches.ts';
 import type { Bench } from './bench.ts';
 import { bench as cli } from './cli.ts';
+import { bench as computers } from './computers.ts';
 import { bench as decisions } from './decisions.ts';
 import { bench as digitaloceanLaunches } from './digitalocean-launches.ts';
 import { bench as gcpLaunches } from './gcp-launches.ts';
@@ -34,6 +35,7 @@ export const benches: readonly Bench[] = [
   agents,
   azureLaunches,
   cli,
+  computers,
   decisions,
   digitaloceanLaunches,
   gcpLaunches,

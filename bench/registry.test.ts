@@ -31,6 +31,8 @@ const TARGETS: Partial<Record<MeasureName, number>> = {
   'runtime-oversubscribed': 0,
   'runtime-objects-p99': 1_000,
   'runtime-objects-share': 0.5,
+  'computer-exec-share': 3,
+  'computer-create-share': 1.5,
   'memory-pool': 8,
   'memory-worker': 2,
   'memory-agent': 60,

@@ -1,7 +1,7 @@
 // Muster beside a real engine with the images of its own Dockerfiles; one engine for all tests of a file.
 import { afterAll, beforeAll, type TestContext } from 'vitest';
 import { until } from '#core/testing/until.ts';
-import { type CliResult, runCli } from '../../system/harness/cli.ts';
+import { type CliResult, type RunningCli, runCli, startCli } from '../../system/harness/cli.ts';
 import { placeServer, type RunningServer, startServer } from '../../system/harness/server.ts';
 import { openWorld, type World } from '../../system/harness/world.ts';
 import { type DockerEngine, dockerParts, openDocker } from './docker.ts';
@@ -48,6 +48,11 @@ export function sharedEngine(): () => Part<DockerScene> {
 export interface DockerServer {
   readonly server: RunningServer;
   muster(...words: readonly string[]): Promise<CliResult>;
+  /** A command that goes on. */
+  begin(...words: readonly string[]): RunningCli;
+  /** Of its world; the command line starts there. */
+  readonly folder: string;
+  readonly address: string;
   /** The names of the containers that it has, also of those that have ended. */
   containers(): Promise<readonly string[]>;
   /** What `muster pool show` says. */
@@ -93,6 +98,9 @@ export async function startDockerServer(
   return {
     server,
     muster: (...words) => runCli(world, words, own),
+    begin: (...words) => startCli(world, words, own),
+    folder: world.folder,
+    address: own.MUSTER_ADDRESS,
     containers,
     setPools,
     shown: async (pool) => (await runCli(world, ['pool', 'show', pool], own)).out,
