@@ -1,8 +1,9 @@
 // deploy/compose.yaml on a real engine. The images of Muster are built here, and PostgreSQL's is a stand-in: what registries
 // have is not proven.
-import { cpSync, readFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { freePort } from '#core/testing/free-port.ts';
 import { until } from '#core/testing/until.ts';
 import { buildImage } from '../../scripts/package-images.ts';
 import { readVersion } from '../../src/program/version.ts';
@@ -30,8 +31,11 @@ test('compose.yaml brings up PostgreSQL, two replicas and a worker, which goes o
     await buildImage(image, [`muster/${image}:${readVersion()}`], world.folder, env(engine));
   }
   await buildPostgres(world, engine, /image: (postgres:\S+)/.exec(named)?.[1] ?? '');
-  for (const file of ['compose.yaml', 'docker/compose-server.yaml'])
-    cpSync(join(ROOT, 'deploy', file), world.path(`deploy/${file}`));
+  // Another server of this machine may have the ports of the guide.
+  const [first, second] = [await freePort(), await freePort()];
+  world.write('deploy/compose.yaml', named.replace('1:8081:', `1:${first}:`).replace('1:8082:', `1:${second}:`));
+  mkdirSync(world.path('deploy/docker'));
+  cpSync(join(ROOT, 'deploy/docker/compose-server.yaml'), world.path('deploy/docker/compose-server.yaml'));
   const up = openCompose(composing, engine, world.path('deploy'));
 
   // As the guide has it, after `cd deploy`: `docker compose up` and `exec`.
@@ -40,6 +44,7 @@ test('compose.yaml brings up PostgreSQL, two replicas and a worker, which goes o
   await runWell('sh', ['-c', password], { env: world.env, cwd: world.path('deploy') });
   const started = await up('up', '--detach');
   context.onTestFinished(async () => void (await up('down', '--volumes', '--timeout', '5')));
+  expect(started).toMatchObject({ code: 0 });
   const muster = (replica: string, ...words: string[]) => up('exec', '-T', replica, 'muster', ...words);
   await until('it serves', async () => (await muster('server-b', 'status')).code === 0);
   const ran = await muster('server-b', 'run', '--', 'sh', '-c', 'echo a session on $(hostname)');
@@ -51,7 +56,6 @@ test('compose.yaml brings up PostgreSQL, two replicas and a worker, which goes o
   const after = await muster(standby, 'run', '--', 'echo', 'after the takeover');
 
   expect(without).toMatchObject({ code: 1, err: expect.stringContaining('Write POSTGRES_PASSWORD=') });
-  expect(started).toMatchObject({ code: 0 });
   expect(ran).toMatchObject({ code: 0, out: `a session on ${worker}\n` });
   expect(after).toMatchObject({ code: 0, out: 'after the takeover\n' });
 });

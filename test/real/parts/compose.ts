@@ -74,7 +74,7 @@ function compose(
 export const openCompose =
   (parts: ComposeParts, engine: DockerEngine, cwd: string) =>
   (...words: readonly string[]): Promise<Ran> =>
-    compose(parts, { ...engine.env, PYTHONUNBUFFERED: '1' }, cwd, ['--no-ansi', '-f', 'compose.yaml', ...words]);
+    compose(parts, { ...engine.env, PYTHONUNBUFFERED: '1' }, cwd, ['--ansi', 'never', '-f', 'compose.yaml', ...words]);
 
 const ENTRY_POINT = `#!/bin/sh
 set -e
