@@ -37,7 +37,8 @@ export function refusalOf({ name, autoscaling_config: autoscaling }: NodePool): 
   };
 }
 
-function nodeInstanceOf(vm: Vm): NodeInstance {
+/** A VM without a time must not look as if it had failed to join for years. */
+function nodeInstanceOf(vm: Vm, nowMs: number): NodeInstance {
   const state = stateOf(vm);
   const message = `Crusoe shows the VM as ${vm.state}.`;
   return {
@@ -46,7 +47,7 @@ function nodeInstanceOf(vm: Vm): NodeInstance {
     providerId: `crusoe://${vm.id}`,
     state,
     ...(state === 'failed' && { trouble: { kind: 'unavailable', reason: vm.state, message, final: false } }),
-    createdAt: Date.parse(vm.created_at) || 0,
+    createdAt: Date.parse(vm.created_at) || nowMs,
   };
 }
 
@@ -56,7 +57,7 @@ export const requestId = ({ id }: NodePool): string => `${id}:count`;
 async function missingOf(crusoe: Crusoe, pool: NodePool, count: number, signal: AbortSignal): Promise<NodeRequest> {
   const operations = await crusoe.all<Operation>({ path: `${POOLS}/operations` }, signal);
   const trouble = shortfallOf(pool, operations);
-  const createdAt = Date.parse(pool.updated_at ?? '') || 0;
+  const createdAt = Date.parse(pool.updated_at ?? '') || crusoe.clock.now();
   return { id: requestId(pool), count, state: trouble ? 'failed' : 'waiting', ...(trouble && { trouble }), createdAt };
 }
 
@@ -71,7 +72,7 @@ export async function describePool(crusoe: Crusoe, id: string, signal: AbortSign
   return {
     wanted: living + Math.max(0, missing),
     template,
-    instances: vms.map(nodeInstanceOf),
+    instances: vms.map((vm) => nodeInstanceOf(vm, crusoe.clock.now())),
     requests,
     ...(refusal && { refusal }),
   };

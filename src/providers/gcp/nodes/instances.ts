@@ -104,7 +104,11 @@ function requestTrouble({ name, status = {} }: ResizeRequest, isFailed: boolean)
 }
 
 /** A request without what has come of it; nothing where all has come, or where it is over. */
-export function nodeRequestOf(request: ResizeRequest, come: ReadonlySet<string>): readonly NodeRequest[] {
+export function nodeRequestOf(
+  request: ResizeRequest,
+  come: ReadonlySet<string>,
+  nowMs: number,
+): readonly NodeRequest[] {
   const isFailed = request.state === 'FAILED';
   if (!isFailed && !isWaiting(request)) return [];
   const names = namesOf(request).filter((name) => !come.has(name));
@@ -120,7 +124,8 @@ export function nodeRequestOf(request: ResizeRequest, come: ReadonlySet<string>)
       ...(request.instances && { names }),
       state: isFailed ? 'failed' : 'waiting',
       ...(trouble && { trouble }),
-      createdAt: Date.parse(request.creationTimestamp ?? '') || 0,
+      // Without a time it must not look as if it had waited for ever.
+      createdAt: Date.parse(request.creationTimestamp ?? '') || nowMs,
     },
   ];
 }

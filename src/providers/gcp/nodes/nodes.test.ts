@@ -10,6 +10,7 @@ import { addNodeGroup, GPU_TEMPLATE } from '../fake/compute/testing/node-laws.ts
 import { openComputeScene } from '../fake/compute/testing/scene.ts';
 import { GceNodesConfig } from './config.ts';
 import { openGceNodes } from './groups.ts';
+import { nodeRequestOf } from './instances.ts';
 
 const ZONE = 'zones/us-central1-a';
 const CONFIG = GceNodesConfig.parse({
@@ -303,4 +304,10 @@ describe('a group behind a node pool of GKE', () => {
     await expect(grown).rejects.toMatchObject({ kind: 'conflict' });
     expect((await during(group.describe(going()))).refusal?.reason).toBe('GroupUnreadable');
   });
+});
+
+it('a request without a time counts as made now, not as one that has waited for ever', () => {
+  const [request] = nodeRequestOf({ name: 'theirs', state: 'ACCEPTED', resizeBy: 1 }, new Set(), 7);
+
+  expect(request?.createdAt).toBe(7);
 });

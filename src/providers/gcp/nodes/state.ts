@@ -53,7 +53,8 @@ export async function describeGroup(nodes: NodesGroup, signal: AbortSignal): Pro
   await learnBirths(group, managed, births, signal);
   const instances = managed.map((one) => nodeInstanceOf(group, one, births));
   const come = new Set(instances.map(({ name }) => name));
-  const waiting = requests.flatMap((one) => nodeRequestOf(one, come));
+  const nowMs = group.compute.clock.now();
+  const waiting = requests.flatMap((one) => nodeRequestOf(one, come, nowMs));
   const living = instances.filter(({ state }) => state !== 'deleting').length;
   return {
     wanted: waiting.reduce((sum, { count }) => sum + count, living),
