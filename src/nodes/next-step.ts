@@ -47,6 +47,9 @@ export interface StepInput {
 /** A pod that was bound before the node stopped taking any is seen by then. */
 export const CORDON_MS = 5 * SECOND_MS;
 
+/** A cloud tells only who asks that it has no capacity. */
+const LOOK_AT_COMING_MS = 5 * SECOND_MS;
+
 const priorityOf = ({ group }: SurveyedNode): number => group?.policy.priority ?? 0;
 
 /** Which empty node goes first: the one that ends soonest, of the group of lowest priority, unready, youngest. */
@@ -141,6 +144,7 @@ function dueAtOf({ survey, groups, policy, now, cordonedAt }: StepInput): number
   return earliest(
     [
       ...[...cordonedAt.values()].map((at) => at + CORDON_MS),
+      survey.coming.length > 0 ? now + LOOK_AT_COMING_MS : undefined,
       ...survey.nodes.flatMap(({ fact, ...rest }) => [fact.deletionAt, rotationAt({ fact, ...rest }, policy)]),
       ...groups.map(({ row }) => row?.backoff?.until),
     ],
