@@ -129,6 +129,14 @@ test('it joins with its token and a key of its own, and takes commands', async (
   expect(agent.handled).toEqual([{ do: 'resize', session: 's1', columns: 80, rows: 24 }]);
 });
 
+test('one whose port for probes is taken by another process joins all the same', async () => {
+  const plane = await aPlane();
+  const agent = anAgent(plane, { serve: plane.port });
+  agent.ended.catch(() => {});
+
+  await untilHolds(() => expect(plane.joined).toHaveLength(1));
+});
+
 test('with several addresses it joins where one answers, and goes on at the next when that one dies', async () => {
   const first = await openFakePlane();
   const second = await aPlane();

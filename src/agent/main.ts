@@ -11,7 +11,7 @@ import { type AgentEnd, STOPPED, startAgent, timeIsOver } from './agent.ts';
 import { type BrokerTrust, type Line, type LineOptions, openLine } from './dial.ts';
 import { type EndTime, openEndTime } from './end-time.ts';
 import type { OpenExecution } from './execution.ts';
-import { serveHealth } from './health.ts';
+import { type HealthServer, serveHealth } from './health.ts';
 import { agentName, ownAddress, ownKey } from './identity.ts';
 import { notices } from './notices.gen.ts';
 
@@ -79,15 +79,28 @@ export async function runAgent(options: RunAgentOptions): Promise<AgentEnd> {
   // Sessions start in another folder than the agent, where a relative path would mean another place.
   const workDir = resolve(config.workDir);
   const endTime = await openEndTime({ workDir, agent: name, ofFile: config.endsAt, clock, log });
+  const isAlone = config.broker.address === undefined && config.serve !== undefined;
   // An agent whose time is over ends, whoever has its port.
-  const health = config.serve === undefined || endTime.isOver ? undefined : await serveHealth(config.serve);
+  const health = endTime.isOver ? undefined : await answerProbes(options, isAlone);
   try {
-    const isAlone = config.broker.address === undefined && config.serve !== undefined;
     const end = await (isAlone ? waitAlone : runJoined)(options, { name, workDir, endTime });
     log('info', 'agent ends', { why: end.message });
     return end;
   } finally {
     await health?.close();
+  }
+}
+
+/** One that joins a server works without its port: several agents may share a machine, each with the same `serve`. */
+async function answerProbes({ config, log }: RunAgentOptions, isAlone: boolean): Promise<HealthServer | undefined> {
+  if (config.serve === undefined) return undefined;
+  try {
+    return await serveHealth(config.serve);
+  } catch (thrown) {
+    if (isAlone) throw thrown;
+    const { message, remedy } = Fault.from(thrown);
+    log('warn', 'probes are not answered', { error: message, remedy });
+    return undefined;
   }
 }
 
