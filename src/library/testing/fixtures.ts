@@ -22,7 +22,6 @@ import type { PlatformProvisioner } from '../platform-class.ts';
 import type { LibraryWorld, LibraryWorldOptions, Script } from './world.ts';
 
 export const LOSSES = ['lost reply', 'lost request', 'truncated reply'] as const;
-type Loss = (typeof LOSSES)[number];
 
 export interface PlatformFixture {
   readonly title: string;
@@ -35,8 +34,6 @@ export interface PlatformFixture {
   readonly deletion: string;
   /** The cloud itself deletes its machine at the end. */
   readonly isEndedByCloud?: true;
-  /** What the answer to a creation may suffer; absent: all of them. */
-  readonly losses?: readonly Loss[];
   /** The file that the agent of its machine gets. */
   agentFile(world: LibraryWorld): string;
   readonly denied: CallFailure;
@@ -97,8 +94,6 @@ export const FIXTURES: readonly PlatformFixture[] = [
   {
     title: 'a container',
     harness: DOCKER_SLICE,
-    // A container whose creation is not answered is listed, and is not started.
-    losses: ['lost request'],
     make: (script, options) => new (script.use(DockerProvisioner))({ image: 'muster/agent', ...options }),
     creation: 'create',
     deletion: 'delete',
