@@ -83,9 +83,8 @@ let kinds: KnownKinds;
 beforeAll(async () => {
   kinds = await allKinds(ROOT);
   // On the virtual clock hours would pass while it is loaded.
-  await Promise.all(
-    ['aws/eks', 'azure/aks', 'gcp/gke'].map((place) => import(join(ROOT, 'src/providers', place, 'cluster.ts'))),
-  );
+  const loaded = ['aws/eks/cluster', 'azure/aks/cluster', 'gcp/gke/cluster', 'kubernetes/deployments/backend'];
+  await Promise.all(loaded.map((file) => import(join(ROOT, 'src/providers', `${file}.ts`))));
 });
 
 const placed = (platform: string, options: object, variables: Readonly<Record<string, string>> = {}) => {

@@ -232,7 +232,11 @@ describe.concurrent('muster port-forward', () => {
     const [viewer, operator] = [await make('viewer'), await make('operator')];
     const refused = startCli(world, ['port-forward', 'echo', `:${port}`], { MUSTER_TOKEN: viewer.token });
     const refusedAt = Number(await until('it listens', () => /127\.0\.0\.1:(\d+)/.exec(refused.out())?.[1]));
-    (await opened(refusedAt)).on('error', () => {});
+    // The reset may come before this process has seen that it is connected.
+    await opened(refusedAt).then(
+      (socket) => socket.on('error', () => {}),
+      () => {},
+    );
     await until('the viewer is refused', () => refused.err().includes('needs the role operator'));
     refused.signal('SIGINT');
 
