@@ -1,5 +1,6 @@
 // Facts of a provisioner → how many nodes it should have, and why. Pure.
 import type { NodeTemplate } from '#core/node-group.ts';
+import type { AccountRooms } from './account-rooms.ts';
 import type { PodFact } from './cluster-objects.ts';
 import type { Policy } from './policy.ts';
 import { demandsOf, type Packing, pack } from './simulation/pack.ts';
@@ -16,8 +17,7 @@ export interface EvaluateInput {
   readonly pending: readonly PodFact[];
   /** Nodes that are not its own, with what is on them: their pods are neighbours. */
   readonly others: readonly PodRoom[];
-  /** What all objects together may still ask for. */
-  readonly mostMore: number;
+  readonly rooms: AccountRooms;
 }
 
 export interface Evaluation extends TargetSize {
@@ -90,12 +90,13 @@ export function roomsOf({ nodes, coming, templates }: NodeSurvey, daemons: reado
 }
 
 /** The lowest of all caps on its nodes. */
-function capOf({ policy, groups, mostMore }: EvaluateInput, nodes: number): number {
+function capOf({ policy, groups, rooms }: EvaluateInput, nodes: number): number {
   const ofGroups = groups.reduce(
     (sum, { policy: { maxSize }, state }) => sum + Math.min(maxSize, state.most ?? maxSize),
     0,
   );
-  return Math.min(policy.maxNodes, ofGroups, nodes + mostMore);
+  const more = [...rooms.values()].reduce((sum, room) => sum + room, 0);
+  return Math.min(policy.maxNodes, ofGroups, nodes + more);
 }
 
 export function evaluate(input: EvaluateInput): Evaluation {

@@ -3,6 +3,7 @@
 import { MINUTE_MS } from '#core/clock.ts';
 import type { GroupBackoff } from '#core/node.ts';
 import type { Alternative } from '#core/reason.ts';
+import type { AccountRooms } from './account-rooms.ts';
 import type { SeenGroup } from './survey.ts';
 
 export interface GrowthPart {
@@ -31,7 +32,21 @@ export function roomToGrow({ policy, state, row, hasQueue }: SeenGroup, now: num
   return room > 0 ? Math.min(room, policy.flexStart ? MOST_AT_ONCE.queue : MOST_AT_ONCE.plain) : 'full';
 }
 
-export function planGrowth(groups: readonly SeenGroup[], wanted: number, now: number): GrowthPlan {
+export interface GrowthInput {
+  readonly groups: readonly SeenGroup[];
+  readonly wanted: number;
+  readonly rooms: AccountRooms;
+  readonly now: number;
+}
+
+/** What a plan leaves of the room in the accounts. */
+export function roomsAfter(rooms: AccountRooms, parts: readonly GrowthPart[]): AccountRooms {
+  const left = new Map(rooms);
+  for (const { group, count } of parts) left.set(group.account, (left.get(group.account) ?? 0) - count);
+  return left;
+}
+
+export function planGrowth({ groups, wanted, rooms, now }: GrowthInput): GrowthPlan {
   const parts: GrowthPart[] = [];
   const alternatives: Alternative[] = [];
   let left = wanted;
@@ -42,9 +57,13 @@ export function planGrowth(groups: readonly SeenGroup[], wanted: number, now: nu
       alternatives.push({ what: `grow ${name}`, whyNot: room, pricePerHour });
       continue;
     }
-    const count = Math.min(left, room);
+    const inAccount = roomsAfter(rooms, parts).get(group.account) ?? 0;
+    const count = Math.min(left, room, inAccount);
     if (count > 0) parts.push({ group, count });
-    else alternatives.push({ what: `grow ${name}`, whyNot: 'groups before it suffice', pricePerHour });
+    else {
+      const whyNot = left > 0 ? 'its account has its most nodes' : 'groups before it suffice';
+      alternatives.push({ what: `grow ${name}`, whyNot, pricePerHour });
+    }
     left -= count;
   }
   return { parts, short: left, alternatives };

@@ -90,13 +90,13 @@ export function openKnownGroups({ store, clock, hosts, view, settings, snapshots
       if (!there) return [];
       const states = await statesOf(name, there, signal);
       const changes: Change[] = [];
-      const groups = there.groups.flatMap(({ policy: own, group }, at): SeenGroup[] => {
+      const groups = there.groups.flatMap(({ policy: own, group, account }, at): SeenGroup[] => {
         const state = states[at];
         if (!state) return [];
         const row = store.view.nodeGroups.get(group.id);
         const next = row && settledRow(row, state, clock.now() - 2 * policy.registrationMs);
         if (next && next !== row) changes.push(put('nodeGroups', next));
-        return [{ id: group.id, policy: own, state, hasQueue: group.queue !== undefined, row: next }];
+        return [{ id: group.id, account, policy: own, state, hasQueue: group.queue !== undefined, row: next }];
       });
       if (changes.length > 0) await store.commit(changes);
       return groups;

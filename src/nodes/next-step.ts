@@ -1,6 +1,7 @@
 // What a provisioner does next: one kind of action a pass, in a fixed order. Pure.
 import { SECOND_MS } from '#core/clock.ts';
 import type { Alternative, Reason } from '#core/reason.ts';
+import type { AccountRooms } from './account-rooms.ts';
 import type { Evaluation } from './evaluate.ts';
 import { type GrowthPart, planGrowth } from './growth.ts';
 import type { Policy } from './policy.ts';
@@ -37,6 +38,7 @@ export interface StepInput {
   readonly policy: Policy;
   readonly survey: NodeSurvey;
   readonly groups: readonly SeenGroup[];
+  readonly rooms: AccountRooms;
   readonly evaluation: Evaluation;
   /** By uid, since when a node that is due takes no pods. */
   readonly cordonedAt: ReadonlyMap<string, number>;
@@ -189,8 +191,9 @@ function tainting(input: StepInput): Acting | undefined {
 }
 
 export function nextNodeStep(input: StepInput): Decided {
-  const { survey, evaluation, groups, now, hold } = input;
-  const growth = planGrowth(groups, Math.max(0, evaluation.nodes - evaluation.quantities.nodes), now);
+  const { survey, evaluation, groups, rooms, now, hold } = input;
+  const wanted = Math.max(0, evaluation.nodes - evaluation.quantities.nodes);
+  const growth = planGrowth({ groups, wanted, rooms, now });
   const rest = { alternatives: growth.alternatives, dueAt: dueAtOf(input) };
   if (hold) return { step: { do: 'nothing' }, reason: hold, ...rest };
   const mayTake = !isMassUnready(survey);

@@ -13,10 +13,11 @@ import { type Change, drop, put, type Store } from '#core/store.ts';
 import { FLEET } from '#core/worker.ts';
 import type { Journal } from '#journal/journal.ts';
 import type { KubeObject } from '#kube/object.ts';
+import { type AccountRooms, accountRooms, withAsked } from './account-rooms.ts';
 import { type NodeFact, podReader } from './cluster-objects.ts';
 import type { ClusterView } from './cluster-view.ts';
 import { evaluate } from './evaluate.ts';
-import type { FoundGroup } from './group-finder.ts';
+import type { GrowthPart } from './growth.ts';
 import { openKnownGroups } from './known-groups.ts';
 import { type Decided, nextNodeStep, type StepInput } from './next-step.ts';
 import { openNodeWrites } from './node-writes.ts';
@@ -28,7 +29,7 @@ import type { NodesSettings } from './section.ts';
 import { addTo, openPodRoom, type PodRoom } from './simulation/room.ts';
 import type { Snapshot } from './snapshot.ts';
 import { statusOfNodePool } from './status.ts';
-import { openSteps } from './steps.ts';
+import { openSteps, type StepContext } from './steps.ts';
 import { type NodeSurvey, type SeenGroup, survey } from './survey.ts';
 import { didOf, unlessOf, whySize } from './words.ts';
 
@@ -128,19 +129,16 @@ export function startNodeReconciling(deps: NodeReconcileDeps): NodeReconciling {
     return seen.length === before.length ? seen : undefined;
   }
 
-  /** How many nodes the accounts still let all objects together ask for. */
-  function mostMore(found: readonly FoundGroup[], groups: readonly SeenGroup[]): number {
-    return Math.min(
-      ...found.map(({ account: place }) => {
-        if (place.maxNodes === undefined) return Number.POSITIVE_INFINITY;
-        const mine = found.filter((one) => one.account === place).map(({ group }) => group.id);
-        const others = [...snapshots.values()].flatMap((snapshot) =>
-          snapshot.groups.filter(({ id }) => !mine.includes(id)),
-        );
-        const sized = [...groups.filter(({ id }) => mine.includes(id)), ...others];
-        return Math.max(0, place.maxNodes - sized.reduce((sum, { state }) => sum + state.wanted, 0));
-      }),
-    );
+  const areOthersSeen = (name: string): boolean =>
+    objects().every(({ metadata }) => metadata.name === name || snapshots.has(metadata.name));
+
+  /** The room in the accounts of its groups; none while an object that may have nodes there was not looked at. */
+  function roomsOf(name: string, groups: readonly SeenGroup[]): AccountRooms {
+    const others = [...snapshots.values()].filter((other) => other.name !== name);
+    const rooms = accountRooms(groups, others);
+    return areOthersSeen(name)
+      ? rooms
+      : new Map([...rooms].map(([place, room]) => [place, Number.isFinite(room) ? 0 : room]));
   }
 
   function rowOf(name: string): NodePoolRow {
@@ -220,7 +218,18 @@ export function startNodeReconciling(deps: NodeReconcileDeps): NodeReconciling {
       await say({ ...base, obstacle: { reason, message: `${message} ${remedy}` } }, signal);
       return { afterMs: RESYNC_MS };
     }
-    const context = { name, found, groups, reason: '', signal };
+    const context = {
+      name,
+      found,
+      groups,
+      rooms: () => roomsOf(name, snapshots.get(name)?.groups ?? groups),
+      reserve(parts: readonly GrowthPart[]): void {
+        const said = snapshots.get(name);
+        if (said) snapshots.set(name, withAsked(said, parts));
+      },
+      reason: '',
+      signal,
+    };
     if (!hold() && (await steps.repeat(context))) {
       known.changed(name);
       return { afterMs: 0 };
@@ -231,7 +240,7 @@ export function startNodeReconciling(deps: NodeReconcileDeps): NodeReconciling {
       await say({ ...base, obstacle: { reason: 'NoGPUInTemplate', message } }, signal);
       return { afterMs: RESYNC_MS };
     }
-    return decide(base, { policy, seen, found, context });
+    return decide(base, { policy, seen, context });
   }
 
   /** Forgets nodes that are gone, and sees those that another process has cordoned: they wait anew. */
@@ -251,7 +260,7 @@ export function startNodeReconciling(deps: NodeReconcileDeps): NodeReconciling {
   }
 
   /** What it should have, and what to do about it now. */
-  function judge(base: Snapshot, { policy, seen, found }: Deciding, earlier: readonly Snapshot[] | undefined) {
+  function judge(base: Snapshot, { policy, seen }: Deciding, earlier: readonly Snapshot[] | undefined) {
     const { name, groups, at: now } = base;
     const claim = claimPods({
       survey: seen,
@@ -262,15 +271,16 @@ export function startNodeReconciling(deps: NodeReconcileDeps): NodeReconciling {
       earlier: earlier ?? [],
       now,
     });
+    const rooms = roomsOf(name, groups);
     const evaluation = evaluate({
       survey: seen,
       policy,
       groups,
       pending: claim.pending,
       others: otherRooms(name),
-      mostMore: mostMore(found, groups),
+      rooms,
     });
-    const decided = nextNodeStep({ now, policy, survey: seen, groups, evaluation, cordonedAt, hold: hold() });
+    const decided = nextNodeStep({ now, policy, survey: seen, groups, rooms, evaluation, cordonedAt, hold: hold() });
     return { claim, evaluation, decided };
   }
 
@@ -280,20 +290,22 @@ export function startNodeReconciling(deps: NodeReconcileDeps): NodeReconciling {
     const { signal } = context;
     const earlier = earlierThan(object);
     const { claim, evaluation, decided } = judge(base, deciding, earlier);
+    const snapshot = { ...base, survey: seen, evaluation, decided, pending: claim.pending.length, unfit: claim.unfit };
+    // Nothing is awaited between the look at the room in the accounts and this.
+    snapshots.set(name, snapshot);
+    if (decided.step.do === 'grow') context.reserve(decided.step.parts);
     if (await setAside(name, evaluation.fitting)) return { afterMs: 0 };
     const change = decisionOf(name, decided, evaluation, policy);
     if (change) await store.commit([change]);
-    const snapshot = { ...base, survey: seen, evaluation, decided, pending: claim.pending.length, unfit: claim.unfit };
     const isActing = decided.step.do !== 'nothing';
     if (isActing) {
       await view.fresh(FRESH_MS, signal);
       known.changed(name);
-      snapshots.set(name, snapshot);
       await steps.carryOut(decided.step, { ...context, reason: decided.reason.code });
     }
-    await say(snapshot, signal);
+    await say(snapshots.get(name) ?? snapshot, signal);
     const dueMs = decided.dueAt === undefined ? RESYNC_MS : decided.dueAt - clock.now();
-    const soonMs = isActing || !earlier ? AFTER_ACTION_MS : RESYNC_MS;
+    const soonMs = isActing || !areOthersSeen(name) ? AFTER_ACTION_MS : RESYNC_MS;
     return { afterMs: Math.max(0, Math.min(soonMs, dueMs)) };
   }
 
@@ -327,11 +339,5 @@ export function startNodeReconciling(deps: NodeReconcileDeps): NodeReconciling {
 interface Deciding {
   readonly policy: Policy;
   readonly seen: NodeSurvey;
-  readonly found: readonly FoundGroup[];
-  readonly context: {
-    readonly name: string;
-    readonly found: readonly FoundGroup[];
-    readonly groups: readonly SeenGroup[];
-    readonly signal: AbortSignal;
-  };
+  readonly context: StepContext;
 }

@@ -8,6 +8,7 @@ import type { AskedNodes, NodeGroupRow } from '#core/node.ts';
 import type { NodeGroup, NodeGroups } from '#core/node-group.ts';
 import type { Random } from '#core/random.ts';
 import { put, type Store } from '#core/store.ts';
+import type { AccountRooms } from './account-rooms.ts';
 import { chosenAccount, type FoundGroup } from './group-finder.ts';
 import { type GrowthPart, nextBackoff, planGrowth } from './growth.ts';
 import type { NodeStep } from './next-step.ts';
@@ -31,6 +32,10 @@ export interface StepContext {
   readonly name: string;
   readonly found: readonly FoundGroup[];
   readonly groups: readonly SeenGroup[];
+  /** The room in the accounts as it is now. */
+  rooms(): AccountRooms;
+  /** From now on passes over other objects count these machines. */
+  reserve(parts: readonly GrowthPart[]): void;
   /** Why, for the annotation of nodes that go. */
   readonly reason: string;
   readonly signal: AbortSignal;
@@ -113,7 +118,8 @@ export function openSteps(deps: StepDeps) {
     }
     if (refused === 0) return;
     const others = context.groups.filter(({ id }) => !tried.has(id));
-    const rest = planGrowth(others, refused, clock.now());
+    const rest = planGrowth({ groups: others, wanted: refused, rooms: context.rooms(), now: clock.now() });
+    context.reserve(rest.parts);
     if (rest.parts.length > 0) await grow(rest.parts, { ...context, groups: others });
   }
 

@@ -4,10 +4,12 @@ import type { NodeGroupState, NodeInstance, NodeRequest, NodeTemplate } from '#c
 import type { NodeFact, PodFact } from './cluster-objects.ts';
 import { DELETION_TAINT, GPU_RESOURCES, POOL_LABEL } from './objects.ts';
 import type { GroupPolicy, Policy } from './policy.ts';
+import type { NodeAccount } from './section.ts';
 
 /** A group of the provisioner that could be read. */
 export interface SeenGroup {
   readonly id: string;
+  readonly account: NodeAccount;
   readonly policy: GroupPolicy;
   readonly state: NodeGroupState;
   readonly hasQueue: boolean;
@@ -152,7 +154,7 @@ function fateOf(instance: NodeInstance, asked: readonly AskedNodes[], { now, pol
 }
 
 /** What was asked for and no listing shows yet. */
-const unseenOf = ({ row, state }: SeenGroup): number =>
+export const unseenOf = ({ row, state }: SeenGroup): number =>
   Math.max(0, ...(row?.asked ?? []).filter(({ isAnswered }) => !isAnswered).map(({ to }) => to - state.wanted));
 
 function machinesOf(group: SeenGroup, byId: ReadonlyMap<string, NodeFact>, input: SurveyInput) {

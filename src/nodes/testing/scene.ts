@@ -28,6 +28,7 @@ import { NODE_POOL_CRD } from '../crd.ts';
 import feature from '../index.ts';
 import { DELETION_TAINT, POOL_LABEL } from '../objects.ts';
 import type { NodesSettings } from '../section.ts';
+import type { WrittenSpec } from '../spec.ts';
 
 export interface NodesScene extends KubeScene {
   readonly cloud: MemoryCloud;
@@ -141,8 +142,9 @@ export async function openNodesScene(options: NodesSceneOptions = {}): Promise<N
       return running;
     },
     async define(name, spec) {
-      const { existingInstanceGroupNames = [] } = spec as { existingInstanceGroupNames?: string[] };
-      for (const group of existingInstanceGroupNames) poolOf.set(group, name);
+      const { existingInstanceGroupNames = [], instanceGroups = [] } = spec as WrittenSpec;
+      for (const group of [...existingInstanceGroupNames, ...instanceGroups.map((one) => one.name)])
+        poolOf.set(group, name);
       const there = kube.fake.object('nodeprovisioners.compute.baseten.co', undefined, name);
       const object = { apiVersion: 'compute.baseten.co/v1alpha1', kind: 'NodeProvisioner', metadata: { name }, spec };
       if (there) await kube.kubectl('PATCH', `${OBJECTS}/${name}`, { spec });
