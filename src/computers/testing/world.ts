@@ -1,9 +1,17 @@
 // A server with the feature of computers on one simulated cloud; the agents of its machines join by themselves.
+import { z } from 'zod';
 import type { ComputerCaller, ComputerRequest, Computers } from '#core/computer.ts';
 import type { AnyFeature } from '#program/features.ts';
 import { rowOn } from '#sim/disk.ts';
+import { SIM_KINDS } from '#sim/kinds.ts';
 import { openPoolWorld, type PoolWorld, type PoolWorldOptions } from '#sim/pool-world.ts';
 import computers from '../index.ts';
+
+/** What templates may name. */
+const KINDS = {
+  backends: { sim: { ...SIM_KINDS.backends.sim_cloud, config: z.object({}) } },
+  sources: {},
+} as typeof SIM_KINDS;
 
 export const ADMIN: ComputerCaller = { who: 'token:admin', from: '127.0.0.1', token: 't-admin', isAdmin: true };
 export const ANN: ComputerCaller = { who: 'token:ann', from: '127.0.0.1', token: 't-ann', isAdmin: false };
@@ -22,7 +30,7 @@ export async function openComputerWorld(
   options: PoolWorldOptions & { readonly sections?: Readonly<Record<string, unknown>> } = {},
 ): Promise<ComputerWorld> {
   const feature = computers as unknown as AnyFeature;
-  const parse = (given: unknown) => feature.section?.schema({ backends: {}, sources: {} }).parse(given);
+  const parse = (given: unknown) => feature.section?.schema(KINDS).parse(given);
   const world: PoolWorld = await openPoolWorld({
     pools: [],
     hasShapes: () => true,
