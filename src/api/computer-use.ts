@@ -1,12 +1,19 @@
 // Who may use a computer and what runs there: its creator and admins. Every route to a session or a machine asks here.
-import type { Computer, ComputerCaller, ComputerOwner, Computers, ShownComputer } from '#core/computer.ts';
+import type {
+  Computer,
+  ComputerCaller,
+  ComputerOwner,
+  Computers,
+  EndedComputer,
+  ShownComputer,
+} from '#core/computer.ts';
 import { Fault } from '#core/fault.ts';
 import { nearest } from '#core/nearest.ts';
 import type { Session } from '#core/session.ts';
 import type { Caller } from '../access/access.ts';
 import type { ApiDeps } from './deps.ts';
 
-type UseDeps = Pick<ApiDeps, 'features' | 'store'>;
+type UseDeps = Pick<ApiDeps, 'features' | 'store' | 'redactText'>;
 
 export function computersOf({ features }: Pick<ApiDeps, 'features'>): Computers {
   if (features.computers) return features.computers;
@@ -18,22 +25,39 @@ export const computerCaller = ({ who, from, token, role }: Caller): ComputerCall
   isAdmin: role === 'admin',
 });
 
-export function noComputer({ store }: Pick<ApiDeps, 'store'>, name: string): Fault {
-  const names = Array.from(store.view.computers.all(), (computer) => computer.name);
-  const meant = nearest(name, names);
-  const remedy = meant === undefined ? 'List computers with `muster computer ls`.' : `Did you mean ${meant}?`;
-  return new Fault('missing', `There is no computer ${name}.`, { at: 'path.computer', remedy });
+/** The computer of that name that ended last. */
+export async function newestEnded({ store }: Pick<ApiDeps, 'store'>, name: string): Promise<EndedComputer | undefined> {
+  await store.durable();
+  const [ended] = await store.history.endedComputers({ name }, { limit: 1, order: 'newest first' });
+  return ended;
 }
 
-export function findComputer(deps: UseDeps, name: string): ShownComputer {
+/** Why there is none of that name: it has ended, or never was. */
+export async function noComputer(deps: Pick<ApiDeps, 'store' | 'redactText'>, name: string): Promise<Fault> {
+  const at = 'path.computer';
+  const ended = await newestEnded(deps, name);
+  if (ended) {
+    const message = `Computer ${name} has ended at ${new Date(ended.endedAt).toISOString()}. ${deps.redactText(ended.why)}`;
+    return new Fault('missing', message.trim(), {
+      at,
+      remedy: `See \`muster computer show ${name}\`, or create another one.`,
+    });
+  }
+  const names = Array.from(deps.store.view.computers.all(), (computer) => computer.name);
+  const meant = nearest(name, names);
+  const remedy = meant === undefined ? 'List computers with `muster computer ls --all`.' : `Did you mean ${meant}?`;
+  return new Fault('missing', `There is no computer ${name}.`, { at, remedy });
+}
+
+export async function findComputer(deps: UseDeps, name: string): Promise<ShownComputer> {
   const found = computersOf(deps).find(name);
   if (found) return found;
-  throw noComputer(deps, name);
+  throw await noComputer(deps, name);
 }
 
 /** The computer, if this caller may use it. */
-export function usableComputer(deps: UseDeps, name: string, caller: Caller): ShownComputer {
-  const found = findComputer(deps, name);
+export async function usableComputer(deps: UseDeps, name: string, caller: Caller): Promise<ShownComputer> {
+  const found = await findComputer(deps, name);
   const refusal = computersOf(deps).refusesUse(found.computer, computerCaller(caller));
   if (refusal) throw refusal;
   return found;

@@ -78,6 +78,9 @@ describe('a computer of the API', () => {
     expect(all.body.items).toMatchObject([{ name: 'dev', status: 'stopped', end }]);
     expect((await call<Computer>('GET', '/computers/dev')).body).toMatchObject({ status: 'stopped', end });
     expect(await call<Computer>('DELETE', '/computers/dev')).toMatchObject({ status: 202, body: { end } });
+    const isOver = { detail: expect.stringMatching(/^Computer dev has ended at \S+ Removed by token:operator\.$/) };
+    expect(await call('GET', '/computers/dev/why')).toMatchObject({ status: 404, body: isOver });
+    expect(await call('POST', '/computers/dev/sessions', { command })).toMatchObject({ status: 404, body: isOver });
   });
 
   it('says what it waits for, with the facts and the events', async () => {

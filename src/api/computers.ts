@@ -7,6 +7,7 @@ import {
   computerCaller,
   computersOf,
   findComputer,
+  newestEnded,
   noComputer,
   usableComputer,
   whyNotReachable,
@@ -32,12 +33,6 @@ const MOST_EVENTS = 200;
 
 /** It ends, runs, or has failed: nothing more happens until somebody asks, or until it is gone. */
 const isSettled = ({ status }: wire.Computer): boolean => status !== 'starting' && status !== 'stopping';
-
-const newestEnded = async ({ store }: ApiDeps, name: string) => {
-  await store.durable();
-  const [ended] = await store.history.endedComputers({ name }, { limit: 1, order: 'newest first' });
-  return ended;
-};
 
 // Live ones come first, by name; then ended ones, the newest first.
 const LIVE = 'live/';
@@ -86,7 +81,7 @@ function reading(deps: ApiDeps): Route[] {
         if (found) return show(found);
         const ended = await newestEnded(deps, name);
         if (ended) return shownEndedComputer(ended, redactText);
-        throw noComputer(deps, name);
+        throw await noComputer(deps, name);
       },
     }),
     route({
@@ -101,8 +96,8 @@ function reading(deps: ApiDeps): Route[] {
       reply: z.custom<Raw>(),
       media: [NDJSON],
       isStream: true,
-      handle({ params: { computer: name }, query, signal, turn, header }) {
-        const { id } = findComputer(deps, name).computer;
+      async handle({ params: { computer: name }, query, signal, turn, header }) {
+        const { id } = (await findComputer(deps, name)).computer;
         header('content-type', NDJSON);
         const row = (): wire.Computer | undefined => {
           const found = computersOf(deps).find(name);
@@ -128,7 +123,7 @@ function reading(deps: ApiDeps): Route[] {
       query: z.strictObject({ limit: z.coerce.number().int().min(1).max(MOST_EVENTS).default(10) }),
       reply: wire.ComputerWhy,
       async handle({ params, query: { limit } }) {
-        const found = findComputer(deps, params.computer);
+        const found = await findComputer(deps, params.computer);
         const { id } = found.computer;
         const filter = { subject: `computer/${id}` };
         const events = await store.history.events(filter, { limit, order: 'newest first' });
@@ -192,7 +187,7 @@ function writing(deps: ApiDeps): Route[] {
         if (computers.find(name)) return show(await computers.remove(name, computerCaller(caller)));
         const ended = await newestEnded(deps, name);
         if (ended) return shownEndedComputer(ended, redactText);
-        throw noComputer(deps, name);
+        throw await noComputer(deps, name);
       },
     }),
     route({
@@ -208,8 +203,8 @@ function writing(deps: ApiDeps): Route[] {
       reply: z.union([Session, SessionList]),
       status: 201,
       isDurable: true,
-      handle({ params, body, headers, caller, header }) {
-        const found = usableComputer(deps, params.computer, caller);
+      async handle({ params, body, headers, caller, header }) {
+        const found = await usableComputer(deps, params.computer, caller);
         const fault = whyNotReachable(found, { now: deps.clock.now(), mayWait: true });
         if (fault) throw fault;
         return submitThere(deps, found.computer.id, { body, headers, caller, header });

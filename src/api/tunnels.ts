@@ -35,7 +35,7 @@ export function tunnelEndpoints(deps: ApiDeps, stopping: AbortSignal): readonly 
     return deps.sessions.tunnel(session, to, signal);
   };
   const ofComputer: Opens = async ({ caller, parts: [name = ''], signal }, to) => {
-    const machine = machineOf(usableComputer(deps, name, caller), deps.clock.now());
+    const machine = machineOf(await usableComputer(deps, name, caller), deps.clock.now());
     await deps.store.durable();
     return deps.sessions.machineTunnel(machine, to, signal);
   };
