@@ -154,7 +154,7 @@ describe('a computer of the API', () => {
 
   it.each([
     [{ platform: 'azur' }, 'platform', 'Did you mean azure?'],
-    [{ platform: 'aws', options: { instance_typ: 'x' } }, 'options.instance_typ', 'instance_type'],
+    [{ platform: 'aws', options: { instance_typ: 'x' } }, 'options.instance_typ', 'muster computer platforms aws'],
     [{ platform: 'gcp' }, 'options.project', 'GOOGLE_CLOUD_PROJECT'],
     [{ platform: 'azure' }, 'options.subscription_id', 'AZURE_SUBSCRIPTION_ID'],
     [{ template: 'smal' }, 'template', 'small'],

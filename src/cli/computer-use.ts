@@ -124,7 +124,10 @@ function portForwardCommand(cli: Cli): Command {
     .action(async (name: string, ports: string[], _options, command: Command) => {
       const client = clientOf(cli, command);
       const { status, ...rest } = await client.call<Computer>(computerPath(name));
-      if (status !== 'running') throw new Fault('conflict', computerLine({ status, ...rest }));
+      if (status !== 'running')
+        throw new Fault('conflict', computerLine({ status, ...rest }), {
+          remedy: `See \`muster computer why ${name}\`.`,
+        });
       const over = () => untilOver(cli, client, name);
       await forwardPorts(cli, client, { ports, path: computerPath(name), written: name, over });
     });

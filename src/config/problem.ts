@@ -23,7 +23,11 @@ export function describeProblem({ path, line, column, message }: Problem, file?:
 const MOST_SHOWN = 20;
 
 /** All problems of a document as the one fault that refuses it. */
-export function problemsFault(problems: readonly Problem[], file?: string): Fault {
+export function problemsFault(
+  problems: readonly Problem[],
+  file?: string,
+  remedy = 'Correct these problems. Nothing of the document was applied.',
+): Fault {
   const lines = problems.slice(0, MOST_SHOWN).map((problem) => describeProblem(problem, file));
   const left = problems.length - lines.length;
   if (left > 0) lines.push(`… and ${left} more`);
@@ -32,6 +36,6 @@ export function problemsFault(problems: readonly Problem[], file?: string): Faul
   const at = [place, first?.path].filter(Boolean).join(' ');
   return new Fault('invalid', lines.join('\n'), {
     at: at || undefined,
-    remedy: 'Correct these problems. Nothing of the document was applied.',
+    remedy,
   });
 }

@@ -51,7 +51,8 @@ export function placeOn(
 ): PlatformPlacement {
   const { options, needsAdmin, backend } = platformNamed(name);
   const { value, problems } = parseWith(options, nodeOf(given), { under: 'options' });
-  if (problems) throw problemsFault(problems, `platform ${name}`);
+  if (problems)
+    throw problemsFault(problems, `platform ${name}`, `\`muster computer platforms ${name}\` lists its options.`);
   const { port, maxRetries, timeout } = value;
   return { port, maxRetries, timeout, needsAdmin, backend: backend(value, context) };
 }
