@@ -20,6 +20,8 @@ const BY_MEANING: Readonly<Record<string, string>> = {
   machines: 'worker',
   node: 'worker',
   nodes: 'worker',
+  pod: 'worker',
+  pods: 'worker',
   queue: 'ps',
   rm: 'session kill',
   sbatch: 'run -d',
@@ -40,13 +42,21 @@ const BY_MEANING: Readonly<Record<string, string>> = {
   wait: 'session wait',
 };
 
-/** What does the same by another name, else a known command that is spelled alike; `within`: the noun that has them. */
-export function meantCommand(written: string, known: readonly string[], within?: string): string | undefined {
-  const byMeaning = Object.hasOwn(BY_MEANING, written) ? BY_MEANING[written] : undefined;
+/** The command that does the same by that name, if `known` has it; `within`: the noun that has them. */
+function sameCommand(word: string, known: readonly string[], within?: string): string | undefined {
+  const byMeaning = Object.hasOwn(BY_MEANING, word) ? BY_MEANING[word] : undefined;
   const here =
     within !== undefined && byMeaning?.startsWith(`${within} `) ? byMeaning.slice(within.length + 1) : byMeaning;
   const isKnown = here !== undefined && known.includes(here.split(' ')[0] as string);
-  return isKnown ? here : nearest(written, known);
+  return isKnown ? here : undefined;
+}
+
+/** What does the same by another name, else a known command that is spelled alike, else what does the same as a word that is. */
+export function meantCommand(written: string, known: readonly string[], within?: string): string | undefined {
+  const same = sameCommand(written, known, within) ?? nearest(written, known);
+  if (same !== undefined) return same;
+  const word = nearest(written, Object.keys(BY_MEANING));
+  return word === undefined ? undefined : sameCommand(word, known, within);
 }
 
 /** Refuses the word as Commander does, and suggests the command with that meaning. */

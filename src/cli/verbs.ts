@@ -17,7 +17,8 @@ function nounOf(root: Command, written: string, needed: readonly string[]): Comm
   if (found) return found;
   const names = nouns.map((noun) => noun.name());
   const meant = meantCommand(written, names);
-  const remedy = names.includes(meant ?? '') ? `Did you mean ${meant}?` : `Use ${names.join(', ')}.`;
+  const hint = names.includes(meant ?? '') ? `Did you mean ${meant}? ` : '';
+  const remedy = `${hint}Use ${names.join(', ')}.`;
   throw new Fault('invalid', `${written} is nothing that can be shown here.`, { remedy });
 }
 
