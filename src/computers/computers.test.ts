@@ -33,6 +33,9 @@ describe('a computer', () => {
     expect(world.eventsOf('dev')).toEqual(
       expect.arrayContaining(['computer.created', 'computer.asked', 'computer.running', 'computer.stopped']),
     );
+    const messages = world.disk.histories.events.map(({ message }) => message);
+    expect(messages).toContain('Removing the machine: Removed by token:admin.');
+    expect(messages.filter((message) => message.endsWith('..'))).toEqual([]);
   });
 
   it('is launched again after 2 and 4 seconds when the cloud refuses, and fails after the last try', async () => {

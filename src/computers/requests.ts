@@ -60,7 +60,7 @@ export function offerFor({ backends }: KnownKinds, backend: Readonly<Record<stri
   const { value, problems } = parseWith(oneKind(backends, 'backend', 'operator'), nodeOf(backend), {
     under: 'backend',
   });
-  if (problems) throw problemsFault(problems);
+  if (problems) throw problemsFault(problems, undefined, 'Correct the backend, then try again.');
   return offerOf(value);
 }
 

@@ -31,7 +31,7 @@ export function removalOf<R extends MachineRow>(
     const fromMs = Math.max(missedFromMs, clock.monotonic() + unlistedLagMs(owned, row));
     owned.observations.observe(row, { missedFromMs: fromMs });
   }
-  const event = owned.event(row, { kind: 'removing', message: `Removing the machine: ${why}.` });
+  const event = owned.event(row, { kind: 'removing', message: `Removing the machine: ${withoutStop(why)}.` });
   return [owned.put({ ...row, removal: { at: clock.now(), why, ...failure } }), event];
 }
 
@@ -128,10 +128,13 @@ function nextLook<R extends MachineRow>(owned: OwnedMachines<R>, row: R): number
   return dueMs > clock.monotonic() ? dueMs : Number.POSITIVE_INFINITY;
 }
 
+/** Reasons of pools are clauses; those of computers and the messages of faults are sentences. */
+const withoutStop = (why: string): string => why.replace(/\.$/, '');
+
 function over<R extends MachineRow>(owned: OwnedMachines<R>, row: R): Change[] {
   const lifetime = lifetimeOf(owned, row);
   const fault = row.removal?.fault;
-  const message = `Machine gone after ${lifetime}: ${row.removal?.why ?? ''}.`;
+  const message = `Machine gone after ${lifetime}: ${withoutStop(row.removal?.why ?? '')}.`;
   const ended = endingOf(owned, row, { how: fault ? 'failed' : 'removed', fault });
   return [...ended, owned.event(row, { kind: 'removed', message, fields: { lifetime } })];
 }
