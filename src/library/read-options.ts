@@ -87,9 +87,14 @@ function inCamelCase(fault: Fault, keys: readonly string[]): Fault {
 function ttlOf(ttl: unknown): number | 'off' {
   if (ttl === undefined) return DAY_MS;
   if (ttl === 'off') return 'off';
-  const ms = parseDuration(String(ttl));
-  if (ms > 0) return ms;
-  throw new Fault('invalid', `ttl is ${ttl}.`, { at: 'ttl', remedy: 'Give a time like 8h, or off.' });
+  const more = { at: 'ttl', remedy: 'Give a time like 8h, or off.' };
+  try {
+    const ms = parseDuration(String(ttl));
+    if (ms > 0) return ms;
+  } catch (thrown) {
+    throw new Fault('invalid', `ttl: ${Fault.from(thrown).message}`, more);
+  }
+  throw new Fault('invalid', `ttl is ${ttl}.`, more);
 }
 
 function nameOf({ name, containerName }: Given, platform: string): string {

@@ -41,7 +41,8 @@ test('its variables lead the source to a bucket with a pool, and to what is writ
 test('instances of a group run their start-up script, find their own names, and nothing stays when it ends', async () => {
   const running = await simulation.start({ port: 0, clock: systemClock, random: systemRandom });
   onTestFinished(running.close);
-  const base = `${running.environment.CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE}projects/my-project`;
+  const { CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE: address, GOOGLE_CLOUD_PROJECT: project } = running.environment;
+  const base = `${address}projects/${project}`;
   const script = `#!/bin/sh
 curl -fsS -H 'Metadata-Flavor: Google' "http://$GCE_METADATA_HOST/computeMetadata/v1/instance/name" > "$MUSTER_ROOT/name"
 `;

@@ -45,6 +45,8 @@ async function start({ clock, port }: Parameters<Simulation['start']>[0]): Promi
       CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE: `${served.address}/storage/v1/`,
       CLOUDSDK_AUTH_DISABLE_CREDENTIALS: 'true',
       CLOUDSDK_CORE_PROJECT: PROJECT,
+      // For computers, whose users name no project.
+      GOOGLE_CLOUD_PROJECT: PROJECT,
     },
     tries: TRIES,
     close: served.close,
