@@ -1,8 +1,9 @@
+import { answerOfRefusal, type Evicted, type EvictOptions, evictionOf } from './eviction.ts';
 import { type ExchangeDeps, type KubeRequest, openExchange } from './exchange.ts';
 import { isObjectMissing } from './faults.ts';
 import { type KubePage, type KubeQuery, pagesOf } from './listing.ts';
 import type { KubeObject, ObjectName } from './object.ts';
-import { apiVersionOf, collectionPath, type KubeResource, objectPath } from './resource.ts';
+import { apiVersionOf, collectionPath, type KubeResource, objectPath, PODS } from './resource.ts';
 import { type WatchEvent, type WatchQuery, watchOf } from './watching.ts';
 
 export type KubeDeps = ExchangeDeps;
@@ -57,6 +58,8 @@ export interface Kube {
   patch(resource: KubeResource, at: PatchTarget, patch: KubePatch, signal: AbortSignal): Promise<KubeObject>;
   /** An object that is absent is a success. It may stay for a while yet: finalizers, grace period. */
   delete(resource: KubeResource, options: DeleteOptions, signal: AbortSignal): Promise<void>;
+  /** Deletes a pod where the PodDisruptionBudgets allow that. */
+  evict(at: ObjectName, options: EvictOptions, signal: AbortSignal): Promise<Evicted>;
 }
 
 // What others call the field owner.
@@ -135,6 +138,13 @@ export function openKube(deps: KubeDeps): Kube {
       const path = objectPath(resource, { namespace, name });
       const intent = { verb: 'delete', resource, namespace, name } as const;
       await exchange.ask({ ...intent, method: 'DELETE', path, body: deleteBody(options) }, signal).catch(orAbsent);
+    },
+    async evict(at, options, signal) {
+      const subresource = 'eviction';
+      const path = objectPath(PODS, at, subresource);
+      const intent = { ...at, verb: 'create', resource: PODS, subresource } as const;
+      const asked = { ...intent, method: 'POST', path, body: evictionOf(at, options) } as const;
+      return await exchange.ask(asked, signal).then(() => 'evicted' as const, answerOfRefusal);
     },
   };
 }
