@@ -10,6 +10,7 @@ import { QUESTIONS } from './api/discovery.ts';
 import { answerPlainPath, unknownPath } from './api/plain-paths.ts';
 import { openRegistry } from './api/registry.ts';
 import { runBalancers } from './controllers/balancers.ts';
+import { runDisruptionController } from './controllers/disruption-budgets.ts';
 import { runGarbageCollector } from './controllers/garbage.ts';
 import { answerIngress } from './controllers/ingress.ts';
 import { runNamespaceController } from './controllers/namespaces.ts';
@@ -129,6 +130,7 @@ export function openFakeKubernetes(options: FakeKubernetesOptions): FakeKubernet
   runNamespaceController(world);
   runGarbageCollector(world);
   runWorkloadController(world);
+  runDisruptionController(world);
   runBalancers(world);
   const kubelet = runKubelet({ world, nodes, runner: options.runner });
   addSeedObjects(world);

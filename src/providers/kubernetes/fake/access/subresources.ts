@@ -6,7 +6,8 @@ import { jsonResponse } from '../wire/form.ts';
 import { success } from '../wire/status.ts';
 import type { World } from '../world.ts';
 import type { WriteAsk } from '../writes/ask.ts';
-import { deleteOptions, removeObject } from '../writes/delete.ts';
+import { checkPreconditions, deleteOptions, removeObject } from '../writes/delete.ts';
+import { spendBudget } from './eviction.ts';
 import type { Users } from './users.ts';
 
 const DEFAULT_TOKEN_SECONDS = 3_600;
@@ -30,9 +31,13 @@ export function disrupt(world: World, pod: KubeObject, reason: string, message: 
 function evict(ask: WriteAsk): Response {
   const { world, resource, namespace, name = '' } = ask;
   const pod = getObject(world, resource, namespace, name);
-  const marked = disrupt(world, pod, 'EvictionByEvictionAPI', 'Eviction API: evicting');
   const written = fieldsOf(fieldsOf(JSON.parse(ask.body)).deleteOptions);
-  removeObject(world, resource, marked, deleteOptions({ ...ask, body: JSON.stringify(written) }));
+  const options = deleteOptions({ ...ask, body: JSON.stringify(written) });
+  checkPreconditions(resource, pod, options);
+  spendBudget(world, pod, options.isDryRun === true);
+  // The mark is a write of its own, after which the pod has another version.
+  const marked = options.isDryRun ? pod : disrupt(world, pod, 'EvictionByEvictionAPI', 'Eviction API: evicting');
+  removeObject(world, resource, marked, { ...options, resourceVersion: undefined });
   return jsonResponse(JSON.stringify(success({})), 201);
 }
 

@@ -87,7 +87,7 @@ export const tooManyRequests = (): KubeRefusal =>
 export const expired = (message: string, metadata?: Fields): KubeRefusal =>
   refuse('Expired', message, metadata ? { metadata } : {});
 
-/** The `Status` of a refusal. */
+/** The `Status` of a refusal. It leaves out what is zero. */
 export function statusOf(refused: Refusal): Fields {
   const { code, message, status, details, metadata, retryAfterSeconds } = refused as KubeRefusal;
   return compact({
@@ -97,7 +97,7 @@ export function statusOf(refused: Refusal): Fields {
     status: 'Failure',
     message,
     reason: code,
-    details: retryAfterSeconds === undefined ? details : { ...details, retryAfterSeconds },
+    details: retryAfterSeconds === undefined || retryAfterSeconds === 0 ? details : { ...details, retryAfterSeconds },
     code: status,
   });
 }
@@ -107,7 +107,7 @@ const DEFAULT_RETRY_SECONDS = 1;
 export function refusalResponse(refused: Refusal): Response {
   const { status } = refused;
   const after = (refused as KubeRefusal).retryAfterSeconds ?? DEFAULT_RETRY_SECONDS;
-  const headers = status === 429 || status === 503 ? { 'retry-after': String(after) } : undefined;
+  const headers = (status === 429 || status === 503) && after > 0 ? { 'retry-after': String(after) } : undefined;
   return Response.json(statusOf(refused), headers ? { status, headers } : { status });
 }
 

@@ -28,7 +28,7 @@ export function deleteOptions({ body, query, isDryRun }: WriteAsk): DeleteOption
   };
 }
 
-function checkPreconditions(
+export function checkPreconditions(
   resource: Resource,
   { metadata }: KubeObject,
   { uid, resourceVersion }: DeleteOptions,
