@@ -114,7 +114,7 @@ it('over the limits of the server nothing is sent, and the largest entries are n
   expect(await scene.muster('run', '--sync', folder, '--', 'true')).toBe(2);
 
   expect(scene.errors()).toContain('has 2 files with 6 B; at most 10 files with 5 B can be sent.');
-  expect(scene.errors()).toContain('a: 3 B in 1 files');
+  expect(scene.errors()).toContain('a: 3 B in 1 file\n');
   expect(scene.asked.map(({ path }) => path)).toEqual(['/files']);
 });
 

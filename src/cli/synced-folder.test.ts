@@ -132,7 +132,7 @@ it('too much is refused with its size and the five largest entries of the folder
 
   expect(() => checkSize(found, { bytes: 7_021, files: 8 })).not.toThrow();
   expect(() => checkSize(found, { bytes: 7_020, files: 8 })).toThrow(
-    `has 8 files with 7.0 KB; at most 8 files with 7.0 KB can be sent. The largest entries:\n  data/: 7.0 KB in 2 files\n  f6: 6 B in 1 files\n  f5: 5 B in 1 files\n  f4: 4 B in 1 files\n  f3: 3 B in 1 files`,
+    `has 8 files with 7.0 KB; at most 8 files with 7.0 KB can be sent. The largest entries:\n  data/: 7.0 KB in 2 files\n  f6: 6 B in 1 file\n  f5: 5 B in 1 file\n  f4: 4 B in 1 file\n  f3: 3 B in 1 file`,
   );
   expect(() => checkSize(found, { bytes: 1e9, files: 7 })).toThrow('  data/: 7.0 KB in 2 files\n');
 });
