@@ -161,7 +161,9 @@ export function checkSize({ folder, files, links }: FoundEntries, most: SyncLimi
   }
   const by = bytes > most.bytes ? 'bytes' : 'files';
   const largest = [...entries].sort(([, a], [, b]) => b[by] - a[by]).slice(0, LARGEST_SHOWN);
-  const lines = largest.map(([name, sum]) => `  ${name}: ${shownBytes(sum.bytes)} in ${sum.files} ${sum.files === 1 ? 'file' : 'files'}`);
+  const lines = largest.map(
+    ([name, sum]) => `  ${name}: ${shownBytes(sum.bytes)} in ${sum.files} ${sum.files === 1 ? 'file' : 'files'}`,
+  );
   throw new Fault(
     'invalid',
     `${folder} has ${count} files with ${shownBytes(bytes)}; at most ${most.files} files with ${shownBytes(most.bytes)} can be sent. The largest entries:\n${lines.join('\n')}`,
