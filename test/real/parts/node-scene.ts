@@ -9,6 +9,7 @@ import { everything } from '../../system/harness/living.ts';
 import { placeServer } from '../../system/harness/server.ts';
 import { SOURCES } from '../../system/harness/start-place.ts';
 import type { World } from '../../system/harness/world.ts';
+import type { ControlPlane } from './control-plane.ts';
 import { startDaemon } from './daemon.ts';
 import type { AgentPool } from './kube-scene.ts';
 import type { KubernetesPrograms } from './kubernetes.ts';
@@ -32,19 +33,28 @@ export interface NodeScene {
   untilReady(pool: string): Promise<void>;
 }
 
-export async function openNodeScene(world: World, programs: KubernetesPrograms, parts: NodeParts): Promise<NodeScene> {
+/** Starts a node and a server; `grant` gives the server's account its rights, and answers its kubeconfig file. */
+export async function openNodeScene(
+  world: World,
+  programs: KubernetesPrograms,
+  parts: NodeParts,
+  grant: (cluster: ControlPlane) => Promise<string> = (cluster) => grantRights(cluster, ['default']),
+): Promise<NodeScene> {
   const node = await openRealNode(world, programs, parts);
   const { cluster, through } = node;
   await cluster.apply(AGENT_POOL_CRD);
   await cluster.kubectl('wait', '--for=condition=Established', 'crd/agentpools.velda.io', '--timeout=120s');
-  const kubeconfig = await grantRights(cluster, ['default']);
+  const kubeconfig = await grant(cluster);
   // The agents' file of the guide names no authority.
   const config = {
     tls: { plaintext_grpc: true },
     provisioners: [{ name: 'real', kubernetes: { namespace: 'default', kubeconfig } }],
   };
   const place = await placeServer(world, config, { host: GATEWAY });
-  startDaemon(world, 'server', [...through, process.execPath, SOURCES, 'server', '--config', place.file]);
+  startDaemon(world, 'server', [...through, process.execPath, SOURCES, 'server', '--config', place.file], {
+    // Where no cluster is named, that of kubectl is meant.
+    env: { KUBECONFIG: kubeconfig },
+  });
   await until('the server serves', () => world.read('server.log').includes('"message":"serving"'));
   const ca = join(world.dataDir, 'ca.pem');
   const env = { ...world.env, MUSTER_ADDRESS: `https://${GATEWAY}:${place.http}`, MUSTER_CA: ca };

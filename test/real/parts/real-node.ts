@@ -119,7 +119,8 @@ export async function openRealNode(
     through,
     users: { [user]: 'system:nodes' },
     apiServerFlags: [
-      ...['--enable-admission-plugins', 'NodeRestriction'],
+      // The second as on OpenShift: who makes an object that holds up the end of its owner needs the right to.
+      ...['--enable-admission-plugins', 'NodeRestriction,OwnerReferencesPermissionEnforcement'],
       ...['--kubelet-preferred-address-types', 'InternalIP'],
     ],
   });

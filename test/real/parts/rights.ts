@@ -50,15 +50,26 @@ function roleFor(namespace: string | undefined, rules: readonly Right[]): readon
   ];
 }
 
+const PLACE = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: ACCOUNT.namespace } };
+
+async function kubeconfigOfAccount(cluster: ControlPlane): Promise<string> {
+  const token = await cluster.kubectl('create', 'token', ACCOUNT.name, '-n', ACCOUNT.namespace, '--duration=24h');
+  return cluster.writeKubeconfig(ACCOUNT.name, token.trim());
+}
+
+/** Applies what `muster kube rbac` prints; answers the kubeconfig file of its account. */
+export async function grantPrinted(cluster: ControlPlane, printed: string): Promise<string> {
+  await cluster.apply(PLACE, printed);
+  return kubeconfigOfAccount(cluster);
+}
+
 /** Makes the account and grants it those rights, in these namespaces or everywhere; answers its kubeconfig file. */
 export async function grantRights(
   cluster: ControlPlane,
   namespaces?: readonly string[],
   rules: readonly Right[] = documentedRights(),
 ): Promise<string> {
-  const place = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: ACCOUNT.namespace } };
   const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: ACCOUNT };
-  await cluster.apply(place, account, ...(namespaces ?? [undefined]).flatMap((one) => roleFor(one, rules)));
-  const token = await cluster.kubectl('create', 'token', ACCOUNT.name, '-n', ACCOUNT.namespace, '--duration=24h');
-  return cluster.writeKubeconfig(ACCOUNT.name, token.trim());
+  await cluster.apply(PLACE, account, ...(namespaces ?? [undefined]).flatMap((one) => roleFor(one, rules)));
+  return kubeconfigOfAccount(cluster);
 }
