@@ -81,6 +81,7 @@ describe('a computer of the API', () => {
     const isOver = { detail: expect.stringMatching(/^Computer dev has ended at \S+ Removed by token:operator\.$/) };
     expect(await call('GET', '/computers/dev/why')).toMatchObject({ status: 404, body: isOver });
     expect(await call('POST', '/computers/dev/sessions', { command })).toMatchObject({ status: 404, body: isOver });
+    expect(await call('POST', '/computers/dev/extend', { by: '1h' })).toMatchObject({ status: 404, body: isOver });
   });
 
   it('says what it waits for, with the facts and the events', async () => {

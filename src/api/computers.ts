@@ -171,8 +171,10 @@ function writing(deps: ApiDeps): Route[] {
       params,
       body: wire.ComputerExtension,
       reply: wire.Computer,
-      handle: async ({ params: { computer }, body: { by }, caller }) =>
-        show(await computersOf(deps).extend(computer, by, computerCaller(caller))),
+      async handle({ params, body: { by }, caller }) {
+        const { name } = (await usableComputer(deps, params.computer, caller)).computer;
+        return show(await computersOf(deps).extend(name, by, computerCaller(caller)));
+      },
     }),
     route({
       method: 'DELETE',

@@ -52,7 +52,9 @@ describe('a computer', () => {
 
     expect(creates()).toBe(3);
     expect(world.computers.find('dev')).toMatchObject({ status: 'error', why: 'Failed after 3 attempts: No room.' });
-    expect(world.eventsOf('dev').filter((kind) => kind === 'computer.retrying')).toHaveLength(2);
+    const events = world.eventsOf('dev');
+    const count = (kind: string): number => events.filter((each) => each === `computer.${kind}`).length;
+    expect([count('retrying'), count('machine-failed'), count('failed')]).toEqual([2, 3, 1]);
     expect(world.made()).toEqual([]);
   });
 

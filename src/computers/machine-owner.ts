@@ -119,7 +119,9 @@ export function computersAsOwner(deps: ComputerOwnerDeps): MachineOwner<Computer
     row: (computer, fields) => ({ ...fields, computer }),
     put: (row) => put('computerMachines', row),
     drop: ({ id }) => [drop('computerMachines', id)],
-    event: ({ id, computer }, { kind, message, fields }) => event(computer, kind, message, { machine: id, ...fields }),
+    // A machine that failed may be tried again: the computer itself has not failed.
+    event: ({ id, computer }, { kind, message, fields }) =>
+      event(computer, `machine-${kind}`, message, { machine: id, ...fields }),
     adopt,
     launchFailed: (computer, _offer, fault) => launchFailed(computer, fault),
     launchAgreed: () => {},

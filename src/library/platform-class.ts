@@ -24,6 +24,7 @@ export interface ComputerEndpoint {
 // The end of a setup is logged by its caller, once.
 const EVENT_LEVELS: Readonly<Record<string, Level>> = {
   'computer.retrying': 'warn',
+  'computer.machine-failed': 'debug',
   'computer.failed': 'debug',
   'computer.refused': 'debug',
 };
@@ -131,8 +132,9 @@ export abstract class PlatformProvisioner extends BaseComputerProvisioner {
     this.log(EVENT_LEVELS[kind] ?? 'info', message);
   }
 
-  /** What the parts below say, of which the events above tell what callers can act on. */
+  /** What the parts below say. The events above tell all that callers can act on, so only what went wrong is passed on. */
   #logDetails(level: Level, message: string, fields: object = {}): void {
+    if (level === 'debug' || level === 'info') return;
     const said = Object.entries(fields).map(
       ([key, value]) => `${key}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
     );
