@@ -106,6 +106,11 @@ const OF_PLUGINS: readonly AdmissionRule[] = [
     remedy: (_, { what }) =>
       `Let the ServiceAccount of the pod use a PodSecurityPolicy that allows it, or change ${what}.`,
   },
+  {
+    words: /cannot set blockOwnerDeletion .* you can't set finalizers on/,
+    kind: 'denied',
+    remedy: () => 'Grant the account the verb update on the finalizers of the owner, such as deployments/finalizers.',
+  },
   // After RBAC, only admission uses the words of a refusal that names an object.
   {
     words: /\bis forbidden: /,

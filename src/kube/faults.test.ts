@@ -52,6 +52,14 @@ describe('a pod that the admission of the cluster refuses names its own remedy',
       'Remove priority and preemptionPolicy from the pod template: its PriorityClass sets them.',
     ],
     [
+      'an owner whose end our object may not hold up',
+      forbidden(
+        "cannot set blockOwnerDeletion if an ownerReference refers to a resource you can't set finalizers on: , <nil>",
+      ),
+      'denied',
+      'Grant the account the verb update on the finalizers of the owner, such as deployments/finalizers.',
+    ],
+    [
       'a missing ServiceAccount',
       forbidden('error looking up service account ml/agent: serviceaccount "agent" not found'),
       'invalid',
