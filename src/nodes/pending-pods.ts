@@ -24,8 +24,13 @@ export interface ClaimInput {
 }
 
 /** Whether that provisioner serves such a pod, so that a later one need not. */
-function serves({ survey, groups }: Snapshot, pod: PodFact, now: number): boolean {
+function serves({ survey, groups, evaluation, decided }: Snapshot, pod: PodFact, now: number): boolean {
   if (!survey || !waitsForNode(pod, survey.gpu)) return false;
+  const room = evaluation?.packing.placed.get(pod.key);
+  // A new node is only on its way where it is asked for now: its groups may be backing off.
+  if (room && (room.kind !== 'new' || decided?.step.do === 'grow')) return true;
+  // It may not have as many nodes as its pods need: what found no room in them is for others.
+  if (evaluation?.packing.unplaced.has(pod.key)) return false;
   return groups.some((group) => {
     const template = survey.templates.get(group.id);
     if (!template || obstacleOfTemplate(pod.class, template) !== undefined) return false;

@@ -6,6 +6,8 @@ import type { Nodes } from '#core/node.ts';
 import type { NodeTemplate } from '#core/node-group.ts';
 import type { Provider } from '#core/provider.ts';
 import { seededRandom } from '#core/random.ts';
+import { drop, put } from '#core/store.ts';
+import { FLEET } from '#core/worker.ts';
 import { startJournal } from '#journal/journal.ts';
 import type { KubeObject } from '#kube/object.ts';
 import { emptyDisk, memoryDriver } from '#store/memory.ts';
@@ -52,6 +54,9 @@ export interface NodesScene extends KubeScene {
   /** Every call to the cloud of groups. */
   readonly calls: string[];
   decisions(name: string): Promise<readonly string[]>;
+  /** An operator stops all action, and lets it go on. */
+  freeze(): Promise<void>;
+  thaw(): Promise<void>;
   /** The process ends as it is, and another starts on the same store. */
   restart(): Promise<void>;
   stop(): Promise<void>;
@@ -188,6 +193,9 @@ export async function openNodesScene(options: NodesSceneOptions = {}): Promise<N
       const rows = await store.history.decisions({ subject }, { limit: 1_000, order: 'oldest first' });
       return rows.map(({ did, why }) => `${did}: ${why}`);
     },
+    freeze: () =>
+      store.commit([put('freezes', { id: FLEET, at: clock.now(), why: 'test', by: 'ops', automatic: false })]),
+    thaw: () => store.commit([drop('freezes', FLEET)]),
     async restart() {
       const stopped = running.stop();
       await clock.advance(1_000);
