@@ -174,7 +174,7 @@ describe('a computer of the API', () => {
     expect(`${body.detail} ${body.remedy}`).toContain(remedy);
   });
 
-  it('keeps its name until it is gone: whose it is is told, and the nearest name where there is none', async () => {
+  it('keeps its name until it is gone: the refusal names its owner, or the nearest name', async () => {
     const { call, create } = await open();
     await create('dev');
 

@@ -173,8 +173,16 @@ describe.concurrent('muster port-forward', () => {
     stuck.on('error', () => {});
     stuck.write('slow');
     const flood = (): void => void (stuck.write(bytes.subarray(0, 1024 * 1024)) ? setImmediate(flood) : undefined);
+    stuck.on('drain', flood);
     flood();
-    await until('the stuck one is full', () => stuck.writableNeedDrain);
+    // Buffers on the way take some of it: it is full when nothing more is taken.
+    let takenBefore = -1;
+    await until('the stuck one is full', () => {
+      const taken = stuck.bytesWritten - stuck.writableLength;
+      const isFull = stuck.writableNeedDrain && taken === takenBefore;
+      takenBefore = taken;
+      return isFull;
+    });
 
     const large = await echoed(local, bytes);
     const small = await Promise.all(Array.from({ length: 50 }, (_, n) => echoed(local, Buffer.from(`number ${n}`))));
