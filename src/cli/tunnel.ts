@@ -92,7 +92,9 @@ function streamOver(socket: WebSocket, clock: { alarm(ms: number, then: () => vo
   socket.on('close', (_code, reason) => {
     cancel();
     if (!isEofHeard) stream.destroy(new Fault('unavailable', `${reason}` || 'Lost the connection to the server.'));
-    else if (!stream.writableFinished) stream.destroy();
+    // The server may close before our own end is sent; what it has sent is still to be read.
+    else if (stream.readableEnded && !stream.writableFinished) stream.destroy();
+    else if (!stream.writableFinished) stream.once('end', () => stream.destroy());
   });
   return stream;
 }
