@@ -1,6 +1,9 @@
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { pipeline } from 'node:stream/promises';
 import { expect, onTestFinished, test } from 'vitest';
+import { WebSocketServer } from 'ws';
 import { systemClock } from '#core/clock.ts';
 import { freePort } from '#core/testing/free-port.ts';
 import { openClient } from './client.ts';
@@ -41,4 +44,33 @@ test('where a token is lacking, a tunnel says where it was looked for; one that 
 
   expect(await whyNot(address)).toMatchObject({ message: `The server at ${address} needs a token. None here.` });
   expect(await whyNot(address, 'wrong')).toMatchObject({ message: detail });
+});
+
+test('what a server sends before it closes is read whole, even where it closes before our own end is sent', async () => {
+  const server = new WebSocketServer({ port: 0, host: '127.0.0.1' });
+  onTestFinished(() => void server.close());
+  const hasClosed = new Promise((resolve) => {
+    server.on('connection', (socket) => {
+      socket.send(Buffer.from('all of it'));
+      socket.send('{"eof":true}');
+      socket.close(1000);
+      socket.once('close', resolve);
+    });
+  });
+  await once(server, 'listening');
+  const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  const client = openClient({ address, token: 't', why: 'the default' }, fetch);
+  const tunnel = await openTunnel(client, '/x', { signal: new AbortController().signal, clock: systemClock });
+  await hasClosed;
+  const closed = once(tunnel, 'close');
+  tunnel.end();
+  let read = '';
+  await pipeline(tunnel, async (chunks) => {
+    for await (const chunk of chunks) read += chunk;
+  });
+
+  expect(read).toBe('all of it');
+  // Otherwise whoever waits for it waits for ever.
+  await closed;
 });

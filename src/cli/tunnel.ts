@@ -92,7 +92,8 @@ function streamOver(socket: WebSocket, clock: { alarm(ms: number, then: () => vo
   socket.on('close', (_code, reason) => {
     cancel();
     if (!isEofHeard) stream.destroy(new Fault('unavailable', `${reason}` || 'Lost the connection to the server.'));
-    // The server may close before our own end is sent; what it has sent is still to be read.
+    // The server may close before our own end is sent; what it has sent is still to be read. Node's `pipeline` waits for ever
+    // for the end of a stream that is destroyed in between.
     else if (stream.readableEnded && !stream.writableFinished) stream.destroy();
     else if (!stream.writableFinished) stream.once('end', () => stream.destroy());
   });
