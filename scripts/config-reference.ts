@@ -84,7 +84,7 @@ export function renderConfiguration(kinds: KnownKinds): string {
     ...renderKinds(kinds.sources, 'sources'),
     ...OTHER_FAMILIES.flatMap((family) => renderFamily(family, kinds[family])),
     "## The agent's file",
-    `Looked for in this order: \`$VELDA_SYSTEM_CONFIG\`, ${AGENT_FILES.map((file) => `\`${file}\``).join(', ')}.`,
+    `Looked for in this order: \`$VELDA_SYSTEM_CONFIG\`, the text in \`$MUSTER_AGENT_CONFIG\`, ${AGENT_FILES.map((file) => `\`${file}\``).join(', ')}.`,
     keyTable(agentSchema),
   ].join('\n\n')}\n`;
 }

@@ -129,6 +129,19 @@ describe('loadAgentConfig', () => {
     expect(() => loadAgentConfig(testEnvironment({ MUSTER_CA: '/none' }), undefined, () => false)).toThrow('/none');
   });
 
+  it('reads the text in MUSTER_AGENT_CONFIG before any file but a named one', (context) => {
+    const folder = mkdtempSync(join(tmpdir(), 'muster-agent-file-'));
+    context.onTestFinished(() => rmSync(folder, { recursive: true }));
+    const named = join(folder, 'agent.yaml');
+    writeFileSync(named, 'pool: of-the-file');
+    const given = testEnvironment({ MUSTER_AGENT_CONFIG: 'pool: of-the-text' });
+    const wrong = testEnvironment({ MUSTER_AGENT_CONFIG: 'pol: gpu' });
+
+    expect(loadAgentConfig(given, undefined, () => true).config.pool).toBe('of-the-text');
+    expect(loadAgentConfig(given, named).config.pool).toBe('of-the-file');
+    expect(() => loadAgentConfig(wrong)).toThrow(/MUSTER_AGENT_CONFIG/);
+  });
+
   it('does not look further when the variable names a file that is missing', () => {
     const named = testEnvironment({ VELDA_SYSTEM_CONFIG: '/none.yaml' });
 

@@ -102,6 +102,17 @@ export interface LoadedAgentConfig {
   readonly warnings: readonly Problem[];
 }
 
+/** A named file, then the text in the environment, then the first file that there is. */
+function agentText(
+  { agentConfig }: Environment,
+  named: string | undefined,
+  exists: (path: string) => boolean,
+): { readonly file: string | undefined; readonly text: string } {
+  if (named === undefined && agentConfig !== undefined) return { file: 'MUSTER_AGENT_CONFIG', text: agentConfig };
+  const file = named ?? AGENT_FILES.find(exists);
+  return { file, text: file === undefined ? '{}' : readTextFile(file) };
+}
+
 /** Finds and reads the agent's file; without any, everything is as if the file were empty. */
 export function loadAgentConfig(
   environment: Environment,
@@ -114,8 +125,7 @@ export function loadAgentConfig(
       remedy: 'Create it, or name another with --config or VELDA_SYSTEM_CONFIG.',
     });
   }
-  const file = named ?? AGENT_FILES.find(exists);
-  const text = file === undefined ? '{}' : readTextFile(file);
+  const { file, text } = agentText(environment, named, exists);
   const { value, problems, warnings } = readAgentConfig(text, environment, environment.slots);
   if (problems) throw problemsFault(problems, file);
   if (value.broker.ca !== undefined || environment.ca === undefined) return { config: value, file, warnings };

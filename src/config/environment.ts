@@ -21,6 +21,8 @@ const KNOWN = {
   /** How many sessions an agent runs at a time, if its file does not say; agents of Velda do not know it. */
   slots: 'MUSTER_SLOTS',
   agentFile: 'VELDA_SYSTEM_CONFIG',
+  /** The text of the agent's file, where a machine has no other place for it. */
+  agentConfig: 'MUSTER_AGENT_CONFIG',
   agentName: 'AGENT_NAME',
   /** Set by systemd for what it starts: it supervises the server, and starts it again. */
   invocation: 'INVOCATION_ID',
