@@ -39,6 +39,8 @@ export interface Trouble {
 export interface MachineEndpoint {
   readonly host: string;
   readonly port: number;
+  /** Absent: `http`. */
+  readonly scheme?: 'http' | 'https' | undefined;
 }
 
 /** What the cloud has. */

@@ -5,8 +5,8 @@ import type { MachineEndpoint } from '#core/provider.ts';
 const ASK_EVERY_MS = 5 * SECOND_MS;
 const ANSWER_WITHIN_MS = 5 * SECOND_MS;
 
-export const addressOf = ({ host, port }: MachineEndpoint): string =>
-  `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+export const addressOf = ({ host, port, scheme = 'http' }: MachineEndpoint): string =>
+  `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`;
 
 export interface HealthDeps {
   readonly clock: Clock;

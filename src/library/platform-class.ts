@@ -19,6 +19,8 @@ import { systemParts } from './system-parts.ts';
 export interface ComputerEndpoint {
   readonly host: string;
   readonly port: number;
+  /** Absent: `http`. */
+  readonly scheme?: 'http' | 'https' | undefined;
 }
 
 // The end of a setup is logged by its caller, once.
