@@ -46,7 +46,7 @@ const SHOWN_APART: readonly string[] = ['backends', 'sources'];
 const OTHER_FAMILIES = (Object.keys(FAMILIES) as Family[]).filter((family) => !SHOWN_APART.includes(family));
 
 /** Families without kinds have no section. */
-function renderFamily<I>(family: Family, kinds: Kinds<I> = {}): readonly string[] {
+function renderFamily(family: Family, kinds: Kinds<unknown> = {}): readonly string[] {
   if (Object.keys(kinds).length === 0) return [];
   const noun = `${FAMILIES[family]}s`;
   return [`## ${noun.charAt(0).toUpperCase()}${noun.slice(1)}`, ...renderKinds(kinds, family)];

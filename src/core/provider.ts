@@ -3,8 +3,10 @@ import type { Rate } from './budget.ts';
 import type { Clock } from './clock.ts';
 import type { ClusterAccess, ServerReach } from './cluster-access.ts';
 import type { Fault, FaultKind } from './fault.ts';
+import type { ImageBuilder } from './image-builder.ts';
 import type { Log } from './log.ts';
 import type { NodeGroups } from './node-group.ts';
+import type { Programs } from './programs.ts';
 import type { Random } from './random.ts';
 import type { RuntimeHost } from './runtime-host.ts';
 import type { Shared } from './shared.ts';
@@ -256,6 +258,8 @@ export interface Context {
   readonly userAgent?: string | undefined;
   /** For clouds whose API is gRPC. */
   readonly unary?: Unary | undefined;
+  /** For kinds that run programs of this machine in an environment of their own; absent: nothing may be run. */
+  readonly programs?: Programs | undefined;
 }
 
 /** One configurable thing that a provider offers. */
@@ -309,16 +313,17 @@ export const FAMILIES = {
 } as const;
 export type Family = keyof typeof FAMILIES;
 
-/** What the kinds of a family open; the other families get their contracts with their first users. */
+/** What the kinds of a family open. */
 interface Contracts {
   readonly backends: Backend;
   readonly sources: Source;
   readonly clusters: ClusterAccess;
   readonly runtimes: RuntimeHost;
   readonly nodeGroups: NodeGroups;
+  readonly images: ImageBuilder;
 }
 
-export type ContractOf<F extends Family> = F extends keyof Contracts ? Contracts[F] : unknown;
+export type ContractOf<F extends Family> = Contracts[F];
 
 type KindsByFamily = { readonly [F in Family]?: Kinds<ContractOf<F>> };
 
