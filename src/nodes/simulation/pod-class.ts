@@ -91,7 +91,9 @@ function spreadOf(written: unknown, labels: Labels): readonly SpreadRule[] {
 }
 
 function hostPortsOf(spec: Readonly<Record<string, unknown>>): readonly string[] {
-  return [...asArray(spec.containers), ...asArray(spec.initContainers)]
+  // An init container that ends before the others start shares its ports with them (pkg/scheduler/util: GetHostPorts).
+  const sidecars = asArray(spec.initContainers).filter((one) => asRecord(one).restartPolicy === 'Always');
+  return [...asArray(spec.containers), ...sidecars]
     .flatMap((container) => asArray(asRecord(container).ports))
     .map(asRecord)
     .filter(({ hostPort }) => Number(hostPort) > 0)

@@ -25,7 +25,7 @@ interface Tally {
   least: number | undefined;
 }
 
-const selectedBy = ({ selector, namespaces }: PodTerm, pod: PodClass): boolean =>
+const selectedBy = ({ selector, namespaces }: PodTerm, pod: Pick<PodClass, 'namespace' | 'labels'>): boolean =>
   (namespaces === undefined || namespaces.includes(pod.namespace)) && selects(selector, pod.labels);
 
 const selectsOwn = (selector: LabelRules | undefined, pod: PodClass, other: PodClass): boolean =>
@@ -86,14 +86,21 @@ export function openTopology(rooms: readonly PodRoom[]): Topology {
   const countIn = ({ topologyKey, counts }: Tally, { labels }: PodRoom): number =>
     counts.get(labels[topologyKey] ?? '') ?? 0;
 
-  function isDrawn(room: PodRoom, pod: PodClass): boolean {
-    return pod.affinity.every((term) => {
-      if (room.labels[term.topologyKey] === undefined) return false;
-      const tally = around(term);
-      if (countIn(tally, room) > 0) return true;
-      // The first of a group that wants to be together may be anywhere.
-      return selectedBy(term, pod) && [...tally.counts.values()].every((many) => many === 0);
+  /** The scheduler counts only pods that all terms select. */
+  const drawing = (terms: readonly PodTerm[], topologyKey: string): Tally =>
+    tallyOf(`terms ${topologyKey} ${JSON.stringify(terms)}`, {
+      topologyKey,
+      isCounted: (pod) => terms.every((term) => selectedBy(term, pod)),
+      isDomain: everywhere,
     });
+
+  function isDrawn(room: PodRoom, { affinity, ...pod }: PodClass): boolean {
+    if (affinity.some(({ topologyKey }) => room.labels[topologyKey] === undefined)) return false;
+    const tallies = affinity.map(({ topologyKey }) => drawing(affinity, topologyKey));
+    if (tallies.every((tally) => countIn(tally, room) > 0)) return true;
+    // The first of a group that wants to be together may be anywhere.
+    const isFirst = tallies.every(({ counts }) => [...counts.values()].every((many) => many === 0));
+    return isFirst && affinity.every((term) => selectedBy(term, pod));
   }
 
   function isRepelled(room: PodRoom, pod: PodClass): boolean {

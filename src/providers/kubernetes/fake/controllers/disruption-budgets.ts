@@ -1,6 +1,6 @@
 // The disruption controller: how many pods of each PodDisruptionBudget may go, kept in its status.
 import { type Fields, fieldsOf, type KubeObject, listOf, textOf, timestamp } from '../objects/object.ts';
-import { labelSelector } from '../objects/selectors.ts';
+import { selectorOf } from '../objects/selectors.ts';
 import { conditionOf } from '../pods/status.ts';
 import type { World } from '../world.ts';
 
@@ -11,25 +11,10 @@ const OWNERS: Readonly<Record<string, string>> = {
   Deployment: 'apps/deployments',
 };
 
-const expressionText = (expression: Fields): string => {
-  const { key, operator } = expression;
-  const values = listOf(expression.values).join(',');
-  const texts: Readonly<Record<string, string>> = {
-    In: `${key} in (${values})`,
-    NotIn: `${key} notin (${values})`,
-    Exists: `${key}`,
-    DoesNotExist: `!${key}`,
-  };
-  return texts[textOf(operator)] ?? '';
-};
-
 /** Whether a budget speaks of that pod: without a selector of none, with an empty one of all in its namespace. */
 export function selectsPod({ metadata, spec }: KubeObject, pod: KubeObject): boolean {
   if (spec?.selector === undefined || metadata.namespace !== pod.metadata.namespace) return false;
-  const { matchLabels, matchExpressions } = fieldsOf(spec.selector);
-  const equal = Object.entries(fieldsOf(matchLabels)).map(([key, value]) => `${key}=${value}`);
-  const among = listOf(matchExpressions).map((one) => expressionText(fieldsOf(one)));
-  return labelSelector([...equal, ...among].join(','))(pod.metadata.labels ?? {});
+  return selectorOf(spec.selector)(pod.metadata.labels ?? {});
 }
 
 const isThere = ({ metadata, status }: KubeObject): boolean =>

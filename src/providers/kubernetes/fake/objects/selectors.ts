@@ -3,7 +3,7 @@
 import type { Resource } from '../api/resource.ts';
 import { served } from '../wire/form.ts';
 import { refuse } from '../wire/status.ts';
-import { type KubeObject, valueAt } from './object.ts';
+import { fieldsOf, type KubeObject, listOf, textOf, valueAt } from './object.ts';
 
 type Labels = Readonly<Record<string, string>>;
 type Test<T> = (of: T) => boolean;
@@ -41,6 +41,26 @@ function labelTest(text: string): Test<Labels> {
 export function labelSelector(text: string): Test<Labels> {
   const tests = requirements(text).map(labelTest);
   return (labels) => tests.every((test) => test(labels));
+}
+
+const expressionText = (written: unknown): string => {
+  const { key, operator, values } = fieldsOf(written);
+  const among = listOf(values).join(',');
+  const texts: Readonly<Record<string, string>> = {
+    In: `${key} in (${among})`,
+    NotIn: `${key} notin (${among})`,
+    Exists: `${key}`,
+    DoesNotExist: `!${key}`,
+  };
+  return texts[textOf(operator)] ?? '';
+};
+
+/** A `LabelSelector` of an object: absent it selects nothing, empty everything. */
+export function selectorOf(written: unknown): Test<Labels> {
+  if (written === undefined) return () => false;
+  const { matchLabels, matchExpressions } = fieldsOf(written);
+  const equal = Object.entries(fieldsOf(matchLabels)).map(([key, value]) => `${key}=${value}`);
+  return labelSelector([...equal, ...listOf(matchExpressions).map(expressionText)].join(','));
 }
 
 const COMMON = [

@@ -91,7 +91,7 @@ export function runKubelet({ world, nodes, runner: given }: KubeletOptions): Kub
       wanted !== ''
         ? { node: wanted }
         : rule.unschedulable === undefined
-          ? place(pod, nodes.all(), nodes.usedOn)
+          ? place(pod, nodes.occupied())
           : { message: rule.unschedulable };
     const nowMs = clock.now();
     if ('message' in found) {

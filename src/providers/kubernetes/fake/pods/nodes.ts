@@ -1,7 +1,9 @@
 import { type KubeObject, textOf, timestamp } from '../objects/object.ts';
 import { newUid } from '../objects/uid.ts';
 import type { World } from '../world.ts';
-import { type Amounts, requestsOf } from './scheduler.ts';
+import { requestsOf } from './asked.ts';
+import { repelsOthers } from './neighbours.ts';
+import type { Occupied } from './scheduler.ts';
 
 export interface NodeDraft {
   readonly name: string;
@@ -11,9 +13,9 @@ export interface NodeDraft {
 }
 
 export interface Nodes {
-  all(): readonly KubeObject[];
   add(draft: NodeDraft): void;
-  usedOn(node: string): Amounts;
+  /** As the scheduler sees them. */
+  occupied(): Occupied;
   addressOf(node: string): string;
   /** Whether its kubelet does nothing any more. */
   isDead(node: string): boolean;
@@ -69,15 +71,25 @@ function nodeObject({ clock, random }: World, draft: NodeDraft, index: number): 
 export function openNodes(world: World): Nodes {
   const { store } = world;
   const used = new Map<string, Record<string, number>>();
+  /** By node, then by uid. */
+  const pods = new Map<string, Map<string, KubeObject>>();
+  const repelling = new Set<string>();
   const dead = new Set<string>();
   let count = 0;
 
   function tally(pod: KubeObject | undefined, sign: 1 | -1): void {
     const node = textOf(pod?.spec?.nodeName);
     if (!pod || node === '' || ['Succeeded', 'Failed'].includes(textOf(pod.status?.phase))) return;
+    const { uid } = pod.metadata;
     const sums = used.get(node) ?? {};
     used.set(node, sums);
     for (const [name, asked] of Object.entries(requestsOf(pod))) sums[name] = (sums[name] ?? 0) + sign * asked;
+    const there = pods.get(node) ?? new Map<string, KubeObject>();
+    pods.set(node, there);
+    if (sign === 1) there.set(uid, pod);
+    else there.delete(uid);
+    if (sign === 1 && repelsOthers(pod)) repelling.add(uid);
+    else repelling.delete(uid);
   }
 
   store.watch(({ type, storage, object, previous }) => {
@@ -87,12 +99,16 @@ export function openNodes(world: World): Nodes {
   });
 
   return {
-    all: () => store.list(STORAGE),
     add(draft) {
       count += 1;
       store.add(STORAGE, nodeObject(world, draft, count));
     },
-    usedOn: (node) => used.get(node) ?? {},
+    occupied: () => ({
+      nodes: store.list(STORAGE),
+      usedOn: (node) => used.get(node) ?? {},
+      podsOn: (node) => [...(pods.get(node)?.values() ?? [])],
+      isAnyRepelling: () => repelling.size > 0,
+    }),
     addressOf(node) {
       const found = store.get(STORAGE, undefined, node)?.status?.addresses;
       return Array.isArray(found) ? textOf((found[0] as { address?: unknown }).address) : '';

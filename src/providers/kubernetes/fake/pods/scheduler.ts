@@ -1,72 +1,52 @@
 // Where a pod fits, or why it fits nowhere, in the scheduler's words.
+import { type KubeObject, textOf } from '../objects/object.ts';
+import { type Amounts, amountsOf, hostPortsOf, isSamePort, requestsOf } from './asked.ts';
+import { type NeighbourRule, neighbourRules, type PlacedPods } from './neighbours.ts';
+import { isSelected, untolerated } from './node-demands.ts';
 
-import { quantityOf } from '#kube/quantity.ts';
-import { type Fields, fieldsOf, type KubeObject, listOf, textOf } from '../objects/object.ts';
-
-/** By name of the resource. */
-export type Amounts = Readonly<Record<string, number>>;
-
-export function requestsOf({ spec }: KubeObject): Amounts {
-  const sums: Record<string, number> = { pods: 1 };
-  for (const container of listOf(spec?.containers)) {
-    const requests = fieldsOf(fieldsOf(fieldsOf(container).resources).requests);
-    for (const [name, written] of Object.entries(requests)) sums[name] = (sums[name] ?? 0) + (quantityOf(written) ?? 0);
-  }
-  return sums;
+/** The nodes with what is on them. */
+export interface Occupied extends PlacedPods {
+  usedOn(node: string): Amounts;
+  /** Whether any pod that is somewhere wants others away. */
+  isAnyRepelling(): boolean;
 }
 
-const allocatable = ({ status }: KubeObject): Amounts =>
-  Object.fromEntries(
-    Object.entries(fieldsOf(status?.allocatable)).map(([name, written]) => [name, quantityOf(written) ?? 0]),
-  );
-
-const tolerates = (toleration: Fields, taint: Fields): boolean =>
-  (toleration.effect === undefined || toleration.effect === taint.effect) &&
-  (toleration.key === undefined || toleration.key === taint.key) &&
-  (toleration.operator === 'Exists' || textOf(toleration.value) === textOf(taint.value));
-
-function untolerated(pod: KubeObject, node: KubeObject): Fields | undefined {
-  const tolerations = listOf(pod.spec?.tolerations).map(fieldsOf);
-  return listOf(node.spec?.taints)
-    .map(fieldsOf)
-    .filter(({ effect }) => effect !== 'PreferNoSchedule')
-    .find((taint) => !tolerations.some((one) => tolerates(one, taint)));
+interface Wish {
+  readonly pod: KubeObject;
+  readonly requests: Amounts;
+  readonly rules: readonly NeighbourRule[];
 }
 
-function fitsExpression(labels: Fields, written: unknown): boolean {
-  const { key, operator, values } = fieldsOf(written);
-  const value = labels[textOf(key)];
-  const isAmong = listOf(values).includes(value);
-  if (operator === 'In') return isAmong;
-  if (operator === 'NotIn') return !isAmong;
-  return (value !== undefined) === (operator === 'Exists');
-}
-
-function fitsSelector({ spec }: KubeObject, { metadata }: KubeObject): boolean {
-  const labels = metadata.labels ?? {};
-  const wanted = Object.entries(fieldsOf(spec?.nodeSelector));
-  if (!wanted.every(([key, value]) => labels[key] === value)) return false;
-  const affinity = fieldsOf(fieldsOf(spec?.affinity).nodeAffinity);
-  const terms = listOf(fieldsOf(affinity.requiredDuringSchedulingIgnoredDuringExecution).nodeSelectorTerms);
-  return (
-    terms.length === 0 ||
-    terms.some((term) => listOf(fieldsOf(term).matchExpressions).every((one) => fitsExpression(labels, one)))
-  );
-}
-
-/** What keeps the pod from the node; none if it fits. */
-function obstacles(pod: KubeObject, node: KubeObject, used: Amounts): string[] {
-  if (node.spec?.unschedulable === true) return ['node(s) were unschedulable'];
+/** What the node lets in at all, before the pods on it count. */
+function refusalOfNode(pod: KubeObject, node: KubeObject): string | undefined {
+  if (node.spec?.unschedulable === true) return 'node(s) were unschedulable';
   const taint = untolerated(pod, node);
-  if (taint) {
-    const { key, value } = taint;
-    return [`node(s) had untolerated taint {${textOf(key)}: ${textOf(value)}}`];
+  if (taint) return `node(s) had untolerated taint {${textOf(taint.key)}: ${textOf(taint.value)}}`;
+  return isSelected(pod, node) ? undefined : "node(s) didn't match Pod's node affinity/selector";
+}
+
+function arePortsTaken(pod: KubeObject, there: readonly KubeObject[]): boolean {
+  const wanted = hostPortsOf(pod);
+  return wanted.length > 0 && there.flatMap(hostPortsOf).some((taken) => wanted.some((one) => isSamePort(one, taken)));
+}
+
+/** What keeps the pod from the node; none if it fits. Of all filters the first that refuses speaks. */
+function obstacles({ pod, requests, rules }: Wish, node: KubeObject, occupied: Occupied): readonly string[] {
+  const refusal = refusalOfNode(pod, node);
+  if (refusal !== undefined) return [refusal];
+  const { name } = node.metadata;
+  if (arePortsTaken(pod, occupied.podsOn(name))) return ["node(s) didn't have free ports for the requested pod ports"];
+  const room = amountsOf(node.status?.allocatable);
+  const used = occupied.usedOn(name);
+  const scarce = Object.entries(requests)
+    .filter(([resource, asked]) => asked > 0 && asked > (room[resource] ?? 0) - (used[resource] ?? 0))
+    .map(([resource]) => (resource === 'pods' ? 'Too many pods' : `Insufficient ${resource}`));
+  if (scarce.length > 0) return scarce;
+  for (const rule of rules) {
+    const why = rule(node);
+    if (why !== undefined) return [why];
   }
-  if (!fitsSelector(pod, node)) return ["node(s) didn't match Pod's node affinity/selector"];
-  const room = allocatable(node);
-  return Object.entries(requestsOf(pod))
-    .filter(([name, asked]) => asked > 0 && asked > (room[name] ?? 0) - (used[name] ?? 0))
-    .map(([name]) => (name === 'pods' ? 'Too many pods' : `Insufficient ${name}`));
+  return [];
 }
 
 export type Placement = { readonly node: string } | { readonly message: string };
@@ -85,12 +65,19 @@ function refusalText(found: readonly (readonly string[])[]): string {
   return `${head}: ${all.join(', ')}. preemption: ${head}: ${preemption}`;
 }
 
+/** What keeps the pod from each node; none where it fits. */
+export function refusals(pod: KubeObject, occupied: Occupied): ReadonlyMap<KubeObject, readonly string[]> {
+  const rules = neighbourRules(pod, occupied, occupied.isAnyRepelling());
+  const wish = { pod, requests: requestsOf(pod), rules };
+  return new Map(occupied.nodes.map((node) => [node, obstacles(wish, node, occupied)]));
+}
+
 /** The node with the fewest pods among those where it fits. */
-export function place(pod: KubeObject, nodes: readonly KubeObject[], usedOn: (node: string) => Amounts): Placement {
-  const found = nodes.map((node) => ({ node, why: obstacles(pod, node, usedOn(node.metadata.name)) }));
-  const [best] = found
-    .filter(({ why }) => why.length === 0)
-    .toSorted((a, b) => (usedOn(a.node.metadata.name).pods ?? 0) - (usedOn(b.node.metadata.name).pods ?? 0));
-  if (best) return { node: best.node.metadata.name };
-  return { message: refusalText(found.map(({ why }) => why)) };
+export function place(pod: KubeObject, occupied: Occupied): Placement {
+  const found = refusals(pod, occupied);
+  const podsOn = ({ metadata }: KubeObject): number => occupied.usedOn(metadata.name).pods ?? 0;
+  const [best] = occupied.nodes
+    .filter((node) => found.get(node)?.length === 0)
+    .toSorted((a, b) => podsOn(a) - podsOn(b));
+  return best ? { node: best.metadata.name } : { message: refusalText([...found.values()]) };
 }
