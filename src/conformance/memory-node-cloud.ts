@@ -46,7 +46,7 @@ export interface MemoryCloudOptions {
 export interface MemoryCloud {
   readonly clock: Clock;
   readonly groups: Map<string, MemoryGroup>;
-  addGroup(name: string, zone: string, madeFor?: string): MemoryGroup;
+  addGroup(name: string, zone: string, madeFor?: string, nodes?: NodeTemplate): MemoryGroup;
   startMachine(group: MemoryGroup, name: string, runForMs?: number): void;
   addRunning(group: MemoryGroup, name?: string): MemoryMachine;
   deleteMachine(group: MemoryGroup, machine: MemoryMachine): void;
@@ -111,14 +111,14 @@ export function openMemoryCloud(clock: Clock, options: MemoryCloudOptions = {}):
     groups: new Map(),
     stock: Number.POSITIVE_INFINITY,
     isQueueHeld: false,
-    addGroup(name, zone, madeFor) {
+    addGroup(name, zone, madeFor, nodes = template) {
       const id = `memory:${zone}:${name}`;
       const group: MemoryGroup = {
         id,
         name,
         zone,
         madeFor,
-        template,
+        template: nodes,
         machines: new Map(),
         requests: new Map(),
         size: 0,

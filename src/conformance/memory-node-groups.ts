@@ -47,6 +47,8 @@ export interface MemoryMood {
   fault?: FaultKind | undefined;
   /** What changed something, as it was asked: `grow a by 3 to 5`. */
   readonly calls?: string[] | undefined;
+  /** Why the cloud refuses a call that changes something, as `calls` has it; it does nothing then. */
+  refuses?(call: string): Fault | undefined;
 }
 
 const CALL_MS = 10;
@@ -72,6 +74,13 @@ export function memoryNodeGroups(
 ): NodeGroups {
   const { clock } = cloud;
   const isNamed = style === 'names';
+
+  /** Writes down what was asked for, and throws where it is refused. */
+  function asked(text: string): void {
+    mood.calls?.push(text);
+    const fault = mood.refuses?.(text);
+    if (fault) throw fault;
+  }
 
   async function call<T>(signal: AbortSignal, act: () => T, writes = false): Promise<T> {
     await clock.sleep(mood.isHanging ? COUNTLESS_MS : CALL_MS, mistakes.ignoresAbort ? undefined : signal);
@@ -192,7 +201,7 @@ export function memoryNodeGroups(
         call(
           signal,
           () => {
-            mood.calls?.push(`grow ${group.name} by ${growth.count} to ${growth.to}`);
+            asked(`grow ${group.name} by ${growth.count} to ${growth.to}`);
             refuseAutoscaled(group);
             if (isNamed) growNamed(group, growth);
             else growCounted(group, growth);
@@ -203,7 +212,7 @@ export function memoryNodeGroups(
         call(
           signal,
           () => {
-            mood.calls?.push(`cancel ${ids.length} of ${group.name}`);
+            asked(`cancel ${ids.length} of ${group.name}`);
             return ids.map((id) => cancelOne(group, id));
           },
           true,
@@ -212,7 +221,7 @@ export function memoryNodeGroups(
         call(
           signal,
           () => {
-            mood.calls?.push(`remove ${ids.length} of ${group.name}`);
+            asked(`remove ${ids.length} of ${group.name}`);
             refuseAutoscaled(group);
             return ids.map((id) => removeOne(group, id));
           },
@@ -242,10 +251,11 @@ export function memoryNodeGroups(
     cloud: 'memory',
     find: ({ names, providerIds }, signal) =>
       call(signal, () => new Map(names.map((name) => [name, findOne(name, providerIds)] as const))),
-    create: ({ name, provisioner }, signal) =>
+    create: ({ name, template, provisioner }, signal) =>
       call(
         signal,
         () => {
+          asked(`create ${name} from ${template}`);
           const there = [...cloud.groups.values()].find((group) => group.name === name);
           if (there && there.madeFor !== provisioner && !mistakes.takesOver)
             throw new Fault('conflict', `${name} is a group of others.`);
@@ -257,6 +267,7 @@ export function memoryNodeGroups(
       call(
         signal,
         () => {
+          asked(`drop ${name}`);
           const group = [...cloud.groups.values()].find((one) => one.name === name);
           if (!group) return;
           if (group.madeFor === undefined) throw new Fault('conflict', `${name} is a group of others.`);

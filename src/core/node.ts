@@ -33,7 +33,20 @@ export interface NodeGroupRow {
   /** The oldest one first; at most one is unanswered. */
   readonly asked: readonly AskedNodes[];
   readonly backoff?: GroupBackoff | undefined;
+  /** What a new node of it was when it was dropped. */
   readonly template?: NodeTemplate | undefined;
+  /** Muster made it. */
+  readonly made?: MadeGroup | undefined;
+}
+
+/** A group that was made for an object. */
+export interface MadeGroup {
+  /** Name of the account that it is in. */
+  readonly account: string;
+  readonly template: string;
+  readonly dropWhenEmpty: boolean;
+  /** It is made again when it must grow. */
+  readonly isDropped: boolean;
 }
 
 /** A pod that the scheduler refuses though it fits by our reckoning: nothing is asked for it until it changes. */

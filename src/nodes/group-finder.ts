@@ -9,6 +9,17 @@ export interface FoundGroup {
   readonly policy: GroupPolicy;
   readonly account: NodeAccount;
   readonly group: NodeGroup;
+  /** It was dropped, and is made again when it must grow. */
+  readonly isAbsent?: true;
+}
+
+/** A group that is to be made, since the object says so. */
+export type MissingGroup = Pick<FoundGroup, 'policy' | 'account'>;
+
+export interface FoundGroups {
+  /** In order of priority. */
+  readonly groups: readonly FoundGroup[];
+  readonly missing: readonly MissingGroup[];
 }
 
 /** Why an object is not served. */
@@ -30,7 +41,16 @@ const worded = ({ reason, message, remedy }: GroupRefusal): Obstacle => ({ reaso
 
 type Answers = ReadonlyMap<NodeAccount, ReadonlyMap<string, NodeGroup | GroupRefusal>>;
 
-function chooseAccount(policy: GroupPolicy, answers: Answers): FoundGroup | Obstacle {
+/** Where a group is to be made that is nowhere. */
+function toMake(policy: GroupPolicy, permitted: readonly NodeAccount[]): MissingGroup | Obstacle {
+  const [account, second] = permitted;
+  if (account && !second) return { policy, account };
+  const where = permitted.map(accountName).join(' and ');
+  const message = `The group ${policy.name} may be made in ${where}. Name its account in instanceGroups[].`;
+  return { reason: 'GroupAmbiguous', message };
+}
+
+function chooseAccount(policy: GroupPolicy, answers: Answers): FoundGroup | MissingGroup | Obstacle {
   const { name, account: wanted } = policy;
   const asked = [...answers].filter(([account]) => wanted === undefined || accountName(account) === wanted);
   if (asked.length === 0) {
@@ -43,6 +63,15 @@ function chooseAccount(policy: GroupPolicy, answers: Answers): FoundGroup | Obst
     const message = `The server's file does not let objects size the group ${name}. Add it to nodes.accounts[].groups.`;
     return { reason: 'GroupNotPermitted', message };
   }
+  return chooseAnswer(policy, permitted);
+}
+
+/** Of the accounts that may hold the group, the one that does. */
+function chooseAnswer(
+  policy: GroupPolicy,
+  permitted: readonly (readonly [NodeAccount, ReadonlyMap<string, NodeGroup | GroupRefusal>])[],
+): FoundGroup | MissingGroup | Obstacle {
+  const { name, create } = policy;
   const refusals: GroupRefusal[] = [];
   const found: FoundGroup[] = [];
   for (const [account, groups] of permitted) {
@@ -55,23 +84,39 @@ function chooseAccount(policy: GroupPolicy, answers: Answers): FoundGroup | Obst
   if (only && !second) return only;
   if (second) {
     const where = found.map(({ account }) => accountName(account)).join(' and ');
-    return {
-      reason: 'GroupAmbiguous',
-      message: `The group ${name} is in ${where}. Name its account in instanceGroups[].`,
-    };
+    const message = `The group ${name} is in ${where}. Name its account in instanceGroups[].`;
+    return { reason: 'GroupAmbiguous', message };
   }
-  const worst = refusals.find(({ reason }) => reason !== 'GroupNotFound') ?? refusals[0];
-  return worst ? worded(worst) : { reason: 'GroupNotFound', message: `There is no group ${name}.` };
+  const worst = refusals.find(({ reason }) => reason !== 'GroupNotFound');
+  if (worst) return worded(worst);
+  const accounts = permitted.map(([account]) => account);
+  if (create) return toMake(policy, accounts);
+  const [first] = refusals;
+  return first ? worded(first) : { reason: 'GroupNotFound', message: `There is no group ${name}.` };
 }
 
-export const isObstacle = (found: FoundGroup | Obstacle): found is Obstacle => 'reason' in found;
+export const isObstacle = (found: FoundGroup | FoundGroups | MissingGroup | Obstacle): found is Obstacle =>
+  'reason' in found;
+
+const isFound = (found: FoundGroup | MissingGroup | Obstacle): found is FoundGroup => 'group' in found;
+
+/** Two names of one group would count its nodes twice. */
+function namedTwice(found: readonly FoundGroup[]): Obstacle | undefined {
+  for (const [at, { group, policy }] of found.entries()) {
+    const other = found.slice(0, at).find((one) => one.group.id === group.id);
+    if (!other) continue;
+    const message = `${other.policy.name} and ${policy.name} are the same group. Keep one of the names.`;
+    return { reason: 'GroupAmbiguous', message };
+  }
+  return undefined;
+}
 
 /** Every group of the object in order of priority, or the first thing that is wrong with one. */
 export async function findGroups(
   { hosts, accounts, takenBy }: FinderDeps,
   wanted: { readonly name: string; readonly groups: readonly GroupPolicy[]; readonly providerIds: readonly string[] },
   signal: AbortSignal,
-): Promise<readonly FoundGroup[] | Obstacle> {
+): Promise<FoundGroups | Obstacle> {
   const { name, groups, providerIds } = wanted;
   const names = groups.map((group) => group.name);
   const by = { name: 'find groups', is: 'read', owner: name, signal } as const;
@@ -87,14 +132,15 @@ export async function findGroups(
   const found = groups.map((policy) => chooseAccount(policy, new Map(answers)));
   const wrong = found.find(isObstacle);
   if (wrong) return wrong;
-  const whole = found.filter((one): one is FoundGroup => !isObstacle(one));
+  const whole = found.filter(isFound);
+  const missing = found.filter((one): one is MissingGroup => !isObstacle(one) && !isFound(one));
   for (const { group } of whole) {
     const other = takenBy(group.id, name);
     if (other === undefined) continue;
     const message = `${other} sizes the group ${group.name} already. Take it out of one of the two.`;
     return { reason: 'GroupTaken', message };
   }
-  return whole;
+  return namedTwice(whole) ?? { groups: whole, missing };
 }
 
 export const chosenAccount = chosenOf;

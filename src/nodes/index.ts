@@ -1,3 +1,4 @@
+import type { Clouds } from '#clouds/clouds.ts';
 import type { Gate } from '#clouds/gate.ts';
 import { openKinds } from '#clouds/open-kinds.ts';
 import type { KnownKinds } from '#config/kinds.ts';
@@ -14,6 +15,7 @@ import { type NodesSettings, nodesSection } from './section.ts';
 type Base = FeatureBase<NodesSettings | undefined> & {
   readonly journal: Journal;
   readonly gate: Gate;
+  readonly clouds: Pick<Clouds, 'offersOf' | 'cloudOf' | 'fault'>;
   readonly kinds: KnownKinds;
 };
 
@@ -84,6 +86,7 @@ const feature: Feature<NodesSettings | undefined, Nodes, Base> = {
       const stopFollowing = base.store.onChange('freezes', pokeAll);
       pokeAll();
       for (const { id } of base.store.view.nodePools.all()) loop.poke(id);
+      for (const { provisioner } of base.store.view.nodeGroups.all()) loop.poke(provisioner);
       return {
         view,
         snapshots: loop.snapshots,

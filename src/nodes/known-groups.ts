@@ -5,9 +5,18 @@ import type { NodeGroupRow } from '#core/node.ts';
 import type { NodeGroupState, NodeGroups } from '#core/node-group.ts';
 import { type Change, put, type Store } from '#core/store.ts';
 import type { ClusterView } from './cluster-view.ts';
-import { chosenAccount, type FoundGroup, findGroups, type Obstacle } from './group-finder.ts';
+import {
+  chosenAccount,
+  type FoundGroup,
+  type FoundGroups,
+  findGroups,
+  isObstacle,
+  type MissingGroup,
+  type Obstacle,
+} from './group-finder.ts';
+import { absentGroup } from './made-groups.ts';
 import type { Policy } from './policy.ts';
-import type { NodesSettings } from './section.ts';
+import { accountName, type NodesSettings } from './section.ts';
 import type { Snapshot } from './snapshot.ts';
 import type { SeenGroup } from './survey.ts';
 
@@ -21,7 +30,7 @@ export interface KnownGroupsDeps {
 }
 
 export interface KnownGroups {
-  find(name: string, policy: Policy, signal: AbortSignal): Promise<readonly FoundGroup[] | Obstacle>;
+  find(name: string, policy: Policy, signal: AbortSignal): Promise<FoundGroups | Obstacle>;
   describe(name: string, policy: Policy, signal: AbortSignal): Promise<readonly SeenGroup[]>;
   /** Something was done to them: the next pass looks anew. */
   changed(name: string): void;
@@ -61,6 +70,24 @@ export function openKnownGroups({ store, clock, hosts, view, settings, snapshots
   const takenBy = (id: string, name: string): string | undefined =>
     [...snapshots.values()].find((other) => other.name !== name && other.groupIds.includes(id))?.name;
 
+  /** A group that was dropped while it was empty, as long as the object wants it from the same template. */
+  function absentOf(name: string, { policy, account }: MissingGroup): readonly FoundGroup[] {
+    const row = [...store.view.nodeGroups.by('provisioner', name)].find((one) => one.name === policy.name);
+    const { made, template } = row ?? {};
+    const isSame = made?.isDropped && made.template === policy.template && made.account === accountName(account);
+    if (!row || !template || !isSame) return [];
+    return [{ policy, account, group: absentGroup(row.id, policy.name, template), isAbsent: true }];
+  }
+
+  /** With those that were dropped in their places. */
+  function withAbsent(name: string, { groups, missing }: FoundGroups): FoundGroups {
+    const absent = missing.flatMap((one) => absentOf(name, one));
+    return {
+      groups: [...groups, ...absent].toSorted((a, b) => a.policy.priority - b.policy.priority),
+      missing: missing.filter(({ policy }) => !absent.some((one) => one.policy === policy)),
+    };
+  }
+
   async function statesOf(name: string, there: Known, signal: AbortSignal): Promise<readonly NodeGroupState[]> {
     const at = clock.now();
     if (there.described && at - there.described.at < DESCRIBE_AGAIN_MS) return there.described.states;
@@ -78,11 +105,12 @@ export function openKnownGroups({ store, clock, hosts, view, settings, snapshots
     async find(name, policy, signal) {
       const key = JSON.stringify(policy.groups);
       const there = known.get(name);
-      if (there?.key === key && clock.now() - there.at < FIND_AGAIN_MS) return there.groups;
+      if (there?.key === key && clock.now() - there.at < FIND_AGAIN_MS) return { groups: there.groups, missing: [] };
       const wanted = { name, groups: policy.groups, providerIds: providerIdsOf(name) };
-      const found = await findGroups({ hosts, accounts: settings.accounts, takenBy }, wanted, signal);
-      if ('reason' in found) known.delete(name);
-      else known.set(name, { key, at: clock.now(), groups: found });
+      const answer = await findGroups({ hosts, accounts: settings.accounts, takenBy }, wanted, signal);
+      const found = isObstacle(answer) ? answer : withAbsent(name, answer);
+      if (isObstacle(found) || found.missing.length > 0) known.delete(name);
+      else known.set(name, { key, at: clock.now(), groups: found.groups });
       return found;
     },
     async describe(name, policy, signal) {

@@ -1,8 +1,10 @@
 // One pass over a NodeProvisioner: look, decide, do one thing, say so. Every pass reads the world afresh, so that a restart
 // goes on where it was.
+import type { Clouds } from '#clouds/clouds.ts';
 import type { Gate } from '#clouds/gate.ts';
 import type { OpenKinds } from '#clouds/open-kinds.ts';
 import { type Clock, SECOND_MS } from '#core/clock.ts';
+import { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import { type Loop, type PassResult, startLoop } from '#core/loop.ts';
 import type { NodeGroups } from '#core/node-group.ts';
@@ -16,14 +18,25 @@ import type { ClusterView } from './cluster-view.ts';
 import { evaluate } from './evaluate.ts';
 import type { GrowthPart } from './growth.ts';
 import { openKnownGroups } from './known-groups.ts';
+import { openMadeGroups } from './made-groups.ts';
 import { type Decided, nextNodeStep, type StepInput } from './next-step.ts';
 import { openNodeWrites } from './node-writes.ts';
 import { openObjectWrites } from './object-writes.ts';
+import { obstacleOfTemplates } from './obstacles.ts';
 import { openPeers } from './peers.ts';
 import { claimPods } from './pending-pods.ts';
 import type { Policy } from './policy.ts';
+import { openPoolGroups } from './pool-groups.ts';
 import { poolRowOf } from './pool-row.ts';
-import { blankSnapshot, isUnserved, noGpu, type Prepared, prepare, type Unserved } from './preparation.ts';
+import {
+  blankSnapshot,
+  isUnserved,
+  NO_GPU,
+  obstacleOfFault,
+  type Prepared,
+  prepare,
+  type Unserved,
+} from './preparation.ts';
 import { nodePoolSubject } from './reasons.ts';
 import type { NodesSettings } from './section.ts';
 import { openSetAside } from './set-aside.ts';
@@ -40,6 +53,7 @@ export interface NodeReconcileDeps {
   readonly log: Log;
   readonly journal: Journal;
   readonly gate: Gate;
+  readonly clouds: Pick<Clouds, 'offersOf' | 'cloudOf' | 'fault'>;
   readonly hosts: OpenKinds<NodeGroups>;
   readonly view: ClusterView;
   readonly settings: NodesSettings;
@@ -66,9 +80,11 @@ export function startNodeReconciling(deps: NodeReconcileDeps): NodeReconciling {
   const writes = openNodeWrites({ kube, gate, account: access.id }, podReader());
   const objectWrites = openObjectWrites({ kube, gate, account: access.id, cluster: store.cluster });
   const steps = openSteps({ ...deps, writes, cordonedAt, leaving });
+  const made = openMadeGroups({ ...deps, forgetFound: known.forget });
+  const poolGroups = openPoolGroups(deps);
 
   /** Takes our taints off nodes whose provisioner is gone, and forgets what was kept about it. */
-  async function forget(name: string, signal: AbortSignal): Promise<void> {
+  async function forget(name: string, signal: AbortSignal): Promise<PassResult> {
     snapshots.delete(name);
     known.forget(name);
     setAside.forget(name);
@@ -76,9 +92,12 @@ export function startNodeReconciling(deps: NodeReconcileDeps): NodeReconciling {
       if (fact.provisioner === name && (fact.deletionAt !== undefined || fact.cordonedByUs))
         await writes.untaint(fact, signal);
     }
+    if (hold()) return { afterMs: RESYNC_MS };
+    await made.dropAll(name, signal);
     const rows = [...store.view.nodeGroups.by('provisioner', name)].map(({ id }) => drop('nodeGroups', id));
     const own = store.view.nodePools.get(name) ? [drop('nodePools', name)] : [];
     if (rows.length + own.length > 0) await store.commit([...rows, ...own]);
+    return undefined;
   }
 
   async function say(snapshot: Snapshot, signal: AbortSignal): Promise<void> {
@@ -131,11 +150,35 @@ export function startNodeReconciling(deps: NodeReconcileDeps): NodeReconciling {
     };
   }
 
-  async function pass(name: string, signal: AbortSignal): Promise<PassResult> {
+  /** Says on the object what stands in the way of a pass, where that does not pass by itself. */
+  async function sayFault(name: string, fault: Fault, signal: AbortSignal): Promise<void> {
     const object = view.provisioners.all().get(`/${name}`);
+    const obstacle = obstacleOfFault(fault);
+    if (!object || !obstacle) return;
+    // A group that is gone is looked for anew.
+    known.forget(name);
+    await say({ ...blankSnapshot(name, object, clock.now(), snapshots.get(name)), obstacle }, signal);
+  }
+
+  async function pass(name: string, signal: AbortSignal): Promise<PassResult> {
+    try {
+      return await passOver(name, signal);
+    } catch (thrown) {
+      const fault = Fault.from(thrown);
+      // The right to write the status may be the one that is missing.
+      await sayFault(name, fault, signal).catch(() => {});
+      throw fault;
+    }
+  }
+
+  async function passOver(name: string, signal: AbortSignal): Promise<PassResult> {
+    // Before the view is there every object looks as if it were gone.
     await view.fresh(FRESH_MS, signal);
+    const object = view.provisioners.all().get(`/${name}`);
     if (!object) return forget(name, signal);
-    const prepared = await prepare({ known, objectWrites }, blankSnapshot(name, object, clock.now()), signal);
+    if (!poolGroups.isKnown()) return { afterMs: SECOND_MS };
+    const parts = { known, objectWrites, made, poolOf: poolGroups.poolOf, isFrozen: () => hold() !== undefined };
+    const prepared = await prepare(parts, blankSnapshot(name, object, clock.now(), snapshots.get(name)), signal);
     if (isUnserved(prepared)) return sayUnserved(prepared, signal);
     const context = contextOf(prepared, signal);
     if (!hold() && (await steps.repeat(context))) {
@@ -143,7 +186,9 @@ export function startNodeReconciling(deps: NodeReconcileDeps): NodeReconciling {
       return { afterMs: 0 };
     }
     const seen = look(prepared);
-    return seen ? decide({ ...prepared, seen, context }) : sayUnserved(noGpu(prepared.base), signal);
+    const obstacle = seen ? obstacleOfTemplates(seen, prepared.base.groups) : NO_GPU;
+    if (!seen || obstacle) return sayUnserved({ unserved: { ...prepared.base, obstacle }, isTemporary: true }, signal);
+    return decide({ ...prepared, seen, context });
   }
 
   /** Forgets nodes that are gone, and sees those that another process has cordoned: they wait anew. */
@@ -182,6 +227,20 @@ export function startNodeReconciling(deps: NodeReconcileDeps): NodeReconciling {
     return { claim, evaluation, decided };
   }
 
+  /** Makes and drops groups that the object lets Muster make; answers whether there is to be another look at them. */
+  async function changeGroups({ base, policy, found, context }: Deciding, { step }: Decided): Promise<boolean> {
+    const { name, groups } = base;
+    const { signal } = context;
+    if (hold()) return false;
+    if (step.do === 'grow') {
+      const grown = new Set(step.parts.map(({ group }) => group.id));
+      const absent = found.filter(({ isAbsent, group }) => isAbsent && grown.has(group.id));
+      await made.makeAgain(name, absent, signal);
+      return absent.length > 0;
+    }
+    return step.do === 'nothing' && (await made.dropEmpty(name, { policy, found, groups }, signal));
+  }
+
   async function decide(deciding: Deciding): Promise<PassResult> {
     const { base, context, policy, seen } = deciding;
     const { name } = base;
@@ -192,6 +251,7 @@ export function startNodeReconciling(deps: NodeReconcileDeps): NodeReconciling {
     snapshots.set(name, snapshot);
     if (decided.step.do === 'grow') context.reserve(decided.step.parts);
     if (await setAside.observe(name, evaluation.fitting)) return { afterMs: 0 };
+    if (await changeGroups(deciding, decided)) return { afterMs: 0 };
     const change = decisionOf(name, decided, evaluation, policy);
     if (change) await store.commit([change]);
     const isActing = decided.step.do !== 'nothing';
@@ -201,9 +261,12 @@ export function startNodeReconciling(deps: NodeReconcileDeps): NodeReconciling {
       await steps.carryOut(decided.step, { ...context, reason: decided.reason.code });
     }
     await say(snapshots.get(name) ?? snapshot, signal);
-    const dueMs = decided.dueAt === undefined ? RESYNC_MS : decided.dueAt - clock.now();
-    const soonMs = isActing || !peers.areSeen(name) ? AFTER_ACTION_MS : RESYNC_MS;
-    return { afterMs: Math.max(0, Math.min(soonMs, dueMs)) };
+    return nextPass(decided, isActing || !peers.areSeen(name));
+  }
+
+  function nextPass({ dueAt }: Decided, isSoon: boolean): PassResult {
+    const dueMs = dueAt === undefined ? RESYNC_MS : dueAt - clock.now();
+    return { afterMs: Math.max(0, Math.min(isSoon ? AFTER_ACTION_MS : RESYNC_MS, dueMs)) };
   }
 
   const loop = startLoop({
@@ -213,10 +276,10 @@ export function startNodeReconciling(deps: NodeReconcileDeps): NodeReconciling {
     log,
     reconcile: pass,
     logged: (provisioner) => ({ provisioner }),
-    failed(name, { message }) {
+    failed(name, { message, remedy }) {
       const object = view.provisioners.all().get(`/${name}`);
       if (!object || snapshots.has(name)) return;
-      const obstacle = { reason: 'Unreachable', message } as const;
+      const obstacle = { reason: 'Unreachable', message: `${message} ${remedy}` } as const;
       snapshots.set(name, { ...blankSnapshot(name, object, clock.now()), obstacle });
     },
   });

@@ -13,6 +13,7 @@ export const CONDITION_REASONS = [
   'GroupAmbiguous',
   'GroupTaken',
   'GroupNotPermitted',
+  'GroupNotMade',
   'GroupHasAutoscaler',
   'GroupRedistributes',
   'GroupUnreadable',

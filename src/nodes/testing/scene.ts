@@ -1,4 +1,5 @@
 // A server with node groups of a cloud in memory, whose machines become nodes of a simulated cluster.
+import type { Clouds } from '#clouds/clouds.ts';
 import { openGate } from '#clouds/gate.ts';
 import { knownKinds } from '#config/kinds.ts';
 import type { Log } from '#core/log.ts';
@@ -6,7 +7,7 @@ import type { Nodes } from '#core/node.ts';
 import type { NodeTemplate } from '#core/node-group.ts';
 import type { Provider } from '#core/provider.ts';
 import { seededRandom } from '#core/random.ts';
-import { drop, put } from '#core/store.ts';
+import { drop, put, type Store } from '#core/store.ts';
 import { FLEET } from '#core/worker.ts';
 import { startJournal } from '#journal/journal.ts';
 import type { KubeObject } from '#kube/object.ts';
@@ -34,9 +35,12 @@ import type { WrittenSpec } from '../spec.ts';
 
 export interface NodesScene extends KubeScene {
   readonly cloud: MemoryCloud;
+  /** The clouds of pools, which a test changes. */
+  readonly clouds: { -readonly [K in 'offersOf' | 'cloudOf' | 'fault']: Clouds[K] };
   readonly mood: MemoryMood;
   readonly said: { said: string; fields: object }[];
   readonly nodes: Nodes;
+  readonly store: Store;
   /** Defines or changes a NodeProvisioner. */
   define(name: string, spec: object): Promise<void>;
   /** Running machines of a group, each with a ready node. */
@@ -130,8 +134,15 @@ export async function openNodesScene(options: NodesSceneOptions = {}): Promise<N
   const journal = startJournal(base);
   const kinds = knownKinds([provider]);
   const wanted: NodesSettings = { accounts: [{ kind: 'memory', config: {}, groups: ['*'] }], ...settings };
+  const clouds: NodesScene['clouds'] = { cloudOf: (id) => id, fault: () => undefined, offersOf: () => [] };
   const start = () =>
-    feature.start({ ...base, journal, gate: openGate(base), kinds, context: kube.contextFor(), settings: wanted });
+    feature.start({
+      ...base,
+      ...{ journal, kinds, clouds },
+      gate: openGate(base),
+      context: kube.contextFor(),
+      settings: wanted,
+    });
   let running = start();
 
   await kube.kubectl('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', NODE_POOL_CRD);
@@ -140,7 +151,9 @@ export async function openNodesScene(options: NodesSceneOptions = {}): Promise<N
   return {
     ...kube,
     cloud,
+    clouds,
     mood,
+    store,
     said,
     calls,
     get nodes() {
