@@ -1,7 +1,8 @@
 """Writes what the fake Azure checks requests against, from the models and operations of Azure's own clients:
 
   pip download --no-deps azure-mgmt-compute==38.2.0 azure-mgmt-network==33.1.0 azure-mgmt-containerservice==41.8.0 \
-    azure-mgmt-monitor==7.0.0 azure-mgmt-resource-subscriptions==1.0.0 azure-appconfiguration==1.10.0
+    azure-mgmt-monitor==7.0.0 azure-mgmt-resource-subscriptions==1.0.0 azure-mgmt-resource==26.0.0 \
+    azure-appconfiguration==1.10.0
   for one in *.whl; do unzip "$one" -d FOLDER; done
   python3 scripts/azure-definition.py FOLDER
 
@@ -16,6 +17,7 @@ from pathlib import Path
 
 COMPUTE = "azure/mgmt/compute"
 NETWORK = "azure/mgmt/network"
+RESOURCES = "azure/mgmt/resource/resources"
 STORE = "azure/appconfiguration/_generated"
 
 # By the name in the fake: package, operation, and the model of the body.
@@ -32,6 +34,13 @@ WANTED = {
     "setList": (COMPUTE, "virtual_machine_scale_sets_list", None),
     "setVmList": (COMPUTE, "virtual_machine_scale_set_vms_list", None),
     "skus": (COMPUTE, "resource_skus_list", None),
+    "versionList": (COMPUTE, "gallery_image_versions_list_by_gallery_image", None),
+    "versionGet": (COMPUTE, "gallery_image_versions_get", None),
+    "versionPut": (COMPUTE, "gallery_image_versions_create_or_update", "GalleryImageVersion"),
+    "versionDelete": (COMPUTE, "gallery_image_versions_delete", None),
+    "groupList": (RESOURCES, "resource_groups_list", None),
+    "groupPut": (RESOURCES, "resource_groups_create_or_update", "ResourceGroup"),
+    "groupDelete": (RESOURCES, "resource_groups_delete", None),
     "partList disks": (COMPUTE, "disks_list_by_resource_group", None),
     "partDelete disks": (COMPUTE, "disks_delete", None),
     "partList networkInterfaces": (NETWORK, "network_interfaces_list", None),
@@ -64,7 +73,7 @@ OPERATIONS = {
     STORE: "_operations/_operations.py",
 }
 # Compute and network have models of the same name.
-PREFIXES = {NETWORK: "network."}
+PREFIXES = {NETWORK: "network.", RESOURCES: "resources."}
 # The enumeration of sizes is of 2016; Azure has others since.
 NO_ENUM = {"VirtualMachineSizeTypes"}
 TYPES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean"}

@@ -2,6 +2,7 @@ import { Fault } from '#core/fault.ts';
 import type { Backend, Context } from '#core/provider.ts';
 import { advised } from '../arm/catalogue.ts';
 import { armAt } from '../arm/client.ts';
+import { newestWanted } from '../gallery/versions.ts';
 import { bodyFor } from './body.ts';
 import type { VmConfig } from './config.ts';
 import { creatorOf, type Forming } from './create.ts';
@@ -47,6 +48,7 @@ export async function openVms(config: VmConfig, context: Context): Promise<Backe
       }),
       advise: async (fault, signal) => groupMissing(config, fault) ?? (await advised(arm, fault, config, signal)),
     }),
+    ...(newestWanted(config.image) !== undefined && { form: (signal) => imageFor(arm, config, signal) }),
     pricePerHour: (signal) => priceOf(arm, { vmSize, location, isSpot: market === 'spot' }, { context, signal }),
   };
 }

@@ -83,7 +83,10 @@ export const VmConfig = z
         'must be Publisher:Offer:Sku:Version, or the id of an image',
       )
       .default(STANDARD_IMAGE)
-      .describe('Image: `Publisher:Offer:Sku:Version`, or the id of an image, of a gallery or of a community gallery.'),
+
+      .describe(
+        'Image: `Publisher:Offer:Sku:Version`, or the id of an image, of a gallery or of a community gallery. Of a gallery image without a version the newest one: a pool rolls to the next.',
+      ),
     subnetId: z
       .string()
       .regex(SUBNET, 'must be the id of a subnet, or NETWORK/SUBNET in the same resource group')

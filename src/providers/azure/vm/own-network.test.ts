@@ -6,6 +6,7 @@ import type { Backend, Boot, Launch, Machine, Outcome } from '#core/provider.ts'
 import { going } from '#core/testing/going.ts';
 import { aLaunchWith } from '../../../conformance/backend-world.ts';
 import { createdBy } from '../../../conformance/scene.ts';
+import { addVersion } from '../fake/compute/galleries.ts';
 import {
   type AzureScene,
   computeOf,
@@ -144,8 +145,9 @@ describe('a machine without a subnet', () => {
 
   it('is made with the defaults of the platform, and of an image of the subscription', async () => {
     const scene = openScene();
-    const image = `/subscriptions/${computeOf(scene).subscriptionId}/resourceGroups/velda/providers/Microsoft.Compute/galleries/g/images/i/versions/1.0.0`;
-    computeOf(scene).references.images.set(image.toLowerCase(), 'eastus');
+    const ofGallery = `/subscriptions/${computeOf(scene).subscriptionId}/resourceGroups/velda/providers/Microsoft.Compute/galleries/g/images/i`;
+    const version = { image: ofGallery, name: '1.0.0', regions: ['eastus'] };
+    const { id: image } = addVersion(computeOf(scene).references.galleries, version);
     const usual = { resourceGroup: 'commandlab-rg', location: 'eastus', vmSize: 'Standard_DS1_v2' };
     for (const more of [{}, { image }]) {
       const backend = await open(scene, { ...usual, ...more });

@@ -4,6 +4,7 @@ import type { AzureCall } from '../read-call.ts';
 import type { World } from '../world.ts';
 import { checkCreation } from './check-creation.ts';
 import type { Compute } from './compute.ts';
+import { deleteVersion, getVersion, listVersions, putVersion } from './galleries.ts';
 import { type FakeVm, instanceViewOf, shown, stateAt } from './machine.ts';
 import { deletePart, getPart, listParts, partTypeIn, putPart } from './part-calls.ts';
 import { checkGroup, checkReferences } from './references.ts';
@@ -26,7 +27,11 @@ function put(call: AzureCall, compute: Compute): Response {
     throw refusal('OperationNotAllowed', `The VM '${name}' is marked for deletion.`, 409);
   if (existing) return Response.json(shown(existing, compute.clock.now()));
   const wanted = checkCreation(name, call.body);
-  checkReferences(compute.references, call.body, { id: call.path, location: wanted.location });
+  checkReferences(compute.references, call.body, {
+    id: call.path,
+    location: wanted.location,
+    nowMs: compute.clock.now(),
+  });
   compute.networks.checkReady(
     wanted.parts.flatMap(({ uses = [] }) => uses),
     call.path,
@@ -103,6 +108,10 @@ const ACTS: Readonly<Record<string, Act>> = {
   setDelete: deleteSet,
   setList: listSets,
   setVmList: listInSet,
+  versionList: listVersions,
+  versionGet: getVersion,
+  versionPut: putVersion,
+  versionDelete: deleteVersion,
   autoscaleList: (call, { autoscales }, world) => paged(call, world, autoscales),
   skus: (call, _compute, world) => skus(call, world),
   locations: (call, _compute, world) =>
@@ -143,6 +152,10 @@ const RIGHTS: Readonly<Record<string, string>> = {
   setGet: 'Microsoft.Compute/virtualMachineScaleSets/read',
   setDelete: 'Microsoft.Compute/virtualMachineScaleSets/delete',
   setVmList: 'Microsoft.Compute/virtualMachineScaleSets/virtualMachines/read',
+  versionList: 'Microsoft.Compute/galleries/images/versions/read',
+  versionGet: 'Microsoft.Compute/galleries/images/versions/read',
+  versionPut: 'Microsoft.Compute/galleries/images/versions/write',
+  versionDelete: 'Microsoft.Compute/galleries/images/versions/delete',
   autoscaleList: 'Microsoft.Insights/autoscaleSettings/read',
 };
 

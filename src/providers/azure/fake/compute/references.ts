@@ -1,5 +1,6 @@
 // What a machine may refer to, and the words of Azure where it does not exist.
 import { refusal } from '#fakes/refusal.ts';
+import { type Galleries, versionFor } from './galleries.ts';
 
 /** What exists beside machines, by id in small letters; tests change it as they go. */
 export interface References {
@@ -11,6 +12,7 @@ export interface References {
   /** Of the marketplace: `publisher:offer:sku`, with the versions beside `latest`. */
   readonly platformImages: Map<string, readonly string[]>;
   readonly identities: Set<string>;
+  readonly galleries: Galleries;
 }
 
 /** The machine that refers. */
@@ -18,6 +20,7 @@ interface Referrer {
   /** Of the machine itself. */
   readonly id: string;
   readonly location: string;
+  readonly nowMs: number;
 }
 
 type Tree = Readonly<Record<string, unknown>>;
@@ -44,6 +47,7 @@ export function openReferences(subscriptionId: string): References {
       ['nvidia:ngc-base-version:ngc-base-version-24', ['24.10.0']],
     ]),
     identities: new Set([`${group}/providers/microsoft.managedidentity/userassignedidentities/workers`]),
+    galleries: new Map(),
   };
 }
 
@@ -110,8 +114,20 @@ function checkNetwork(references: References, profile: NetworkProfile, { id: vm,
 
 type ImageReference = Readonly<Record<string, string | undefined>>;
 
-function checkImage({ images, platformImages }: References, image: ImageReference, { location }: Referrer): void {
+function checkImage(
+  { images, platformImages, galleries }: References,
+  image: ImageReference,
+  { location, nowMs }: Referrer,
+): void {
   const { id, publisher = '', offer = '', sku = '', version = '' } = image;
+  if (id !== undefined && /\/galleries\//i.test(id)) {
+    if (versionFor(galleries, { id, location, nowMs })) return;
+    throw refusal(
+      'GalleryImageNotFound',
+      `The gallery image ${id} is not available in ${location} region. Please contact image owner to replicate to this region, or change your requested region.`,
+      404,
+    );
+  }
   const inGallery = image.communityGalleryImageId ?? image.sharedGalleryImageId;
   const found = images.get((id ?? inGallery ?? '').toLowerCase());
   if (inGallery !== undefined && found !== location)

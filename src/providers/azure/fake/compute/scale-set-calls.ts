@@ -112,7 +112,11 @@ export function putSet(call: AzureCall, compute: Compute): Response {
   };
   const { location } = set;
   checkPlace(location, set.sku.name);
-  checkReferences(compute.references, { ...call.body, properties: profileOf(set) }, { id: set.id, location });
+  checkReferences(
+    compute.references,
+    { ...call.body, properties: profileOf(set) },
+    { id: set.id, location, nowMs: compute.clock.now() },
+  );
   if (isFlexible(set)) adjust(set, group, compute);
   compute.sets.set(key, set);
   const headers = underWay(call, compute, compute.begin(MADE_MS));

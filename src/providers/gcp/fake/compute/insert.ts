@@ -66,9 +66,12 @@ function checkImage(state: ComputeState, path: string, machineType: string): voi
   throw badField(field, path, `The ${has} image is not compatible with the ${needs} machine type ${machineType}.`);
 }
 
+const bootImage = ({ disks = [] }: Properties): string =>
+  disks.find(({ boot }) => boot)?.initializeParams?.sourceImage ?? '';
+
 /** Refuses what Compute Engine refuses before it begins. */
 function checkProperties(state: ComputeState, properties: Properties): void {
-  const { machineType = '', labels = {}, metadata, disks = [] } = properties;
+  const { machineType = '', labels = {}, metadata } = properties;
   if (!MACHINE_TYPES.has(machineType))
     throw badField('machineType', machineType, `Machine type with name '${machineType}' does not exist.`);
   for (const [key, value] of Object.entries(labels)) {
@@ -77,8 +80,7 @@ function checkProperties(state: ComputeState, properties: Properties): void {
   }
   for (const { value } of metadata?.items ?? [])
     if (Buffer.byteLength(value) > MOST_BYTES) throw badField('metadata', '', 'Value is too large.');
-  const image = disks.find(({ boot }) => boot)?.initializeParams?.sourceImage ?? '';
-  checkImage(state, image, machineType);
+  checkImage(state, bootImage(properties), machineType);
   runTimeOf(properties);
 }
 
@@ -98,7 +100,8 @@ function makeAll(state: ComputeState, names: readonly string[], properties: Prop
   const { machineType = '', labels = {}, metadata, scheduling } = properties;
   const items = Object.fromEntries((metadata?.items ?? []).map(({ key, value }) => [key, value]));
   const isPublic = properties.networkInterfaces?.some(({ accessConfigs = [] }) => accessConfigs.length > 0);
-  const own = { labels, metadata: items, runTime: runTimeOf(properties), isPublic };
+  const image = bootImage(properties);
+  const own = { labels, metadata: items, runTime: runTimeOf(properties), isPublic, image };
   const wanted = { project: at.project, zone: zoneOf(at), machineType, ...own };
   let error: FakeError | undefined;
   let made = 0;

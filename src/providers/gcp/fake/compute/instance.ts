@@ -24,6 +24,8 @@ export interface FakeInstance {
   readonly runTime?: RunTime | undefined;
   /** Whether it has an external address. */
   readonly isPublic?: boolean | undefined;
+  /** The path of the image that it was made from; absent: that of a template. */
+  readonly image?: string | undefined;
   readonly madeAtMs: number;
   preemptedAtMs: number | undefined;
   timeline: readonly Step<State>[];

@@ -6,7 +6,7 @@ import { takeRoom } from './stock.ts';
 
 type Wanted = Pick<
   FakeInstance,
-  'project' | 'zone' | 'name' | 'machineType' | 'labels' | 'metadata' | 'isSpot' | 'runTime' | 'isPublic'
+  'project' | 'zone' | 'name' | 'machineType' | 'labels' | 'metadata' | 'isSpot' | 'runTime' | 'isPublic' | 'image'
 >;
 
 type Steps = FakeInstance['timeline'];
