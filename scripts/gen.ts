@@ -59,7 +59,6 @@ export const GENERATED: readonly Generated[] = [
       ['deploy/kubernetes/velda-rbac.yaml', 'rbacFile'],
       ['deploy/kubernetes/muster.yaml', 'serverFileText'],
       ['deploy/helm/muster/crds/agentpool-crd.yaml', 'ruledCrdFile'],
-      ['deploy/helm/muster/files/rights.yaml', 'chartRights'],
     ] as const
   ).map(([file, make]) => ({
     file,
@@ -67,8 +66,12 @@ export const GENERATED: readonly Generated[] = [
   })),
   ...['deploy/kubernetes/nodeprovisioner-crd.yaml', 'deploy/helm/muster/crds/nodeprovisioner-crd.yaml'].map((file) => ({
     file,
-    render: async () => (await import('./node-provisioner-crd.ts')).renderNodePoolCrd(),
+    render: async () => (await import('./node-install.ts')).renderNodesCrd(),
   })),
+  {
+    file: 'deploy/helm/muster/files/rights.yaml',
+    render: async () => (await import('./node-install.ts')).renderChartRights(),
+  },
   // A chart reads only files of its own folder.
   {
     file: 'deploy/helm/muster/files/alerts.yaml',

@@ -61,7 +61,13 @@ function routes(deps: ApiDeps): Route[] {
       role: 'viewer',
       summary: 'Lists NodeProvisioners with their nodes in figures.',
       reply: wire.NodePoolList,
-      handle: () => ({ items: (deps.features.nodes?.list() ?? []).map(shownNodePool) }),
+      handle() {
+        const items = deps.features.nodes?.list() ?? [];
+        const fault = deps.features.nodes?.fault();
+        // An empty list would say that there are none.
+        if (fault && items.length === 0) throw fault;
+        return { items: items.map(shownNodePool) };
+      },
     }),
     route({
       method: 'GET',

@@ -70,10 +70,14 @@ export interface Local {
 /** What Muster needs in a Kubernetes cluster, as manifests; and how it leaves one. */
 export interface KubeLocal {
   /** `hasRules`: with rules in CEL, for Kubernetes 1.25 and newer. */
-  crd(options: { readonly hasRules: boolean }): Promise<string>;
-  rbac(options: Pick<KubeInstallOptions, 'namespace' | 'served' | 'computers'>): Promise<string>;
+  crd(options: {
+    readonly hasRules: boolean;
+    /** That of NodeProvisioners. */
+    readonly ofNodes: boolean;
+  }): Promise<string>;
+  rbac(options: Pick<KubeInstallOptions, 'namespace' | 'served' | 'computers' | 'nodes'>): Promise<string>;
   install(options: KubeInstallOptions): Promise<string>;
-  /** Answers the AgentPools that were released, as `namespace/name`. */
+  /** Answers what was released: AgentPools as `namespace/name`, nodes as `node/name`. */
   release(options: KubeReleaseOptions): Promise<readonly string[]>;
 }
 
@@ -84,6 +88,8 @@ export interface KubeInstallOptions {
   readonly served?: readonly string[] | undefined;
   /** Whether the server may make the Deployments, Services and Secrets of computers. */
   readonly computers?: boolean | undefined;
+  /** Whether the server may size GPU node groups. */
+  readonly nodes?: boolean | undefined;
   readonly image?: string | undefined;
   readonly replicas?: number | undefined;
   readonly postgresSecret?: string | undefined;
@@ -95,6 +101,8 @@ export interface KubeReleaseOptions {
   readonly namespaces?: readonly string[] | undefined;
   /** The Deployment of the server, which is stopped first. */
   readonly server?: { readonly namespace: string; readonly name: string } | undefined;
+  /** Whether nodes are freed of what Muster wrote on them too. */
+  readonly nodes?: boolean | undefined;
   readonly context?: string | undefined;
   readonly signal: AbortSignal;
 }

@@ -22,20 +22,25 @@ const SERVED = [
 
 const COMPUTERS = ['--computers', 'also let it make the Deployments, Services and Secrets of computers'] as const;
 
+const NODES = ['--nodes', 'also let it size GPU node groups by NodeProvisioner objects'] as const;
+
 interface PlaceOptions {
   readonly namespace?: string;
   readonly serve?: readonly string[];
   readonly computers?: true;
+  readonly nodes?: true;
 }
 
 const placeOf = ({
   namespace,
   serve,
   computers,
-}: PlaceOptions): Pick<KubeInstallOptions, 'namespace' | 'served' | 'computers'> => ({
+  nodes,
+}: PlaceOptions): Pick<KubeInstallOptions, 'namespace' | 'served' | 'computers' | 'nodes'> => ({
   namespace,
   served: serve,
   computers,
+  nodes,
 });
 
 /** The text ends with a line break of its own. */
@@ -43,9 +48,12 @@ const printFile = (cli: Cli, text: string): void => print(cli.terminal, text.tri
 
 function crdCommand(cli: Cli, { kube }: Local): Command {
   const command = new Command('crd')
-    .description('print the CustomResourceDefinition of AgentPools')
+    .description('print the CustomResourceDefinition of AgentPools, or of NodeProvisioners')
     .option('--rules', 'with rules that the API server checks, for Kubernetes 1.25 and newer')
-    .action(async ({ rules = false }: { rules?: boolean }) => printFile(cli, await kube.crd({ hasRules: rules })));
+    .option('--nodes', 'that of NodeProvisioners instead, which size GPU node groups')
+    .action(async ({ rules = false, nodes = false }: { rules?: boolean; nodes?: boolean }) =>
+      printFile(cli, await kube.crd({ hasRules: rules, ofNodes: nodes })),
+    );
   return withExamples(command, [
     ['muster kube crd | kubectl apply -f -', 'installs or updates it'],
     [
@@ -61,6 +69,7 @@ function rbacCommand(cli: Cli, { kube }: Local): Command {
     .option(...SERVER_NAMESPACE)
     .option(...SERVED, list('--serve'))
     .option(...COMPUTERS)
+    .option(...NODES)
     .action(async (options: PlaceOptions) => printFile(cli, await kube.rbac(placeOf(options))));
   return withExamples(command, [
     ['muster kube rbac | kubectl apply -f -', 'a ClusterRole: AgentPools of all namespaces'],
@@ -82,6 +91,7 @@ function installCommand(cli: Cli, { kube }: Local): Command {
     .option(...SERVER_NAMESPACE)
     .option(...SERVED, list('--serve'))
     .option(...COMPUTERS)
+    .option(...NODES)
     .option('--image <name>', 'image of the server (default: muster/server with the version)', named('--image'))
     .option('--replicas <number>', 'number of servers; more than 1 needs PostgreSQL', whole('--replicas', 1, 100))
     .option(
@@ -96,6 +106,8 @@ function installCommand(cli: Cli, { kube }: Local): Command {
       printFile(cli, await kube.install({ ...placeOf(options), image, replicas, postgresSecret, storage }));
       if (options.dryRun) return;
       remark(cli.terminal, 'nothing is applied yet. Pipe this output to "kubectl apply -f -".');
+      if (options.nodes)
+        remark(cli.terminal, 'then name the places of node groups under nodes.accounts in its ConfigMap.');
     });
   return withExamples(command, [
     ['muster kube install --dry-run | kubectl apply -f -', 'one server with SQLite on a volume'],
@@ -112,6 +124,7 @@ function deployment(text: string): NonNullable<KubeReleaseOptions['server']> {
 
 interface ReleaseOptions {
   readonly namespace?: readonly string[];
+  readonly nodes?: true;
   readonly stopServer?: ReturnType<typeof deployment>;
   readonly context?: string;
 }
@@ -125,12 +138,17 @@ function releaseCommand(cli: Cli, { kube }: Local): Command {
       'first scale its Deployment velda-apiserver, or NAMESPACE/NAME, to 0',
       deployment,
     )
+    .option('--nodes', 'also remove the taints of Muster from nodes')
     .option('--context <name>', 'context of the kubeconfig (default: the current one)', named('--context'))
-    .action(async ({ namespace, stopServer, context }: ReleaseOptions) => {
-      const options = { namespaces: namespace, server: stopServer, context, signal: cli.signal };
+    .action(async ({ namespace, stopServer, nodes, context }: ReleaseOptions) => {
+      const options = { namespaces: namespace, server: stopServer, nodes, context, signal: cli.signal };
       const released = await kube.release(options);
       for (const key of released) print(cli.terminal, `released ${key}`);
-      if (released.length === 0) print(cli.terminal, 'No AgentPool has the finalizer of Muster.');
+      if (released.length === 0)
+        print(
+          cli.terminal,
+          nodes ? 'Nothing in the cluster is held by Muster.' : 'No AgentPool has the finalizer of Muster.',
+        );
     });
   return withExamples(command, [
     ['muster kube release --stop-server velda', 'after it, Muster can be uninstalled; pods and AgentPools stay'],

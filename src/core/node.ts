@@ -1,4 +1,5 @@
 // What is merged into below must be part of every program that reads this file.
+import type { Fault } from './fault.ts';
 import type {} from './feature.ts';
 import type { NodeTemplate } from './node-group.ts';
 import { table } from './table.ts';
@@ -138,6 +139,8 @@ export interface PodObstacles {
 
 /** What the feature does for others. */
 export interface Nodes {
+  /** Why no NodeProvisioner can be read: the cluster refuses, or has no such definition. */
+  fault(): Fault | undefined;
   list(): readonly ShownNodePool[];
   show(name: string): { readonly provisioner: ShownNodePool; readonly nodes: readonly ShownNode[] } | undefined;
   plan(name: string): NodePlan | undefined;

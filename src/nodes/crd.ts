@@ -11,7 +11,7 @@ const readyCondition = (field: string): string => `.status.conditions[?(@.type==
 const COLUMNS: readonly PrinterColumn[] = [
   { name: 'Nodes', type: 'integer', jsonPath: '.status.currentSize', description: 'Nodes that it has.' },
   {
-    name: 'TargetSize',
+    name: 'Target',
     type: 'integer',
     jsonPath: '.status.targetSize',
     description: 'Nodes that it should have now.',

@@ -36,6 +36,7 @@ const feature: Feature<NodesSettings | undefined, Nodes, Base> = {
   start(base) {
     const { clock, log, random, context } = base;
     let serving: Serving | undefined;
+    let unopened: Fault | undefined;
     let settings = base.settings;
     /** One start or stop at a time. */
     let turn: Promise<void> = Promise.resolve();
@@ -105,9 +106,11 @@ const feature: Feature<NodesSettings | undefined, Nodes, Base> = {
       for (let attempts = 1; !stopping.signal.aborted && settings === wanted; attempts++) {
         try {
           serving = await serve(wanted);
+          unopened = undefined;
           return;
         } catch (thrown) {
           const fault = Fault.from(thrown);
+          unopened = fault;
           log('warn', 'cluster of node groups cannot be opened', { error: fault.message, remedy: fault.remedy });
           await clock.sleep(Math.max(SECOND_MS, retryDelayMs(fault, attempts, random.next())), stopping.signal);
         }
@@ -117,6 +120,7 @@ const feature: Feature<NodesSettings | undefined, Nodes, Base> = {
     async function change(): Promise<void> {
       const former = serving;
       serving = undefined;
+      unopened = undefined;
       await former?.stop();
       if (settings && !stopping.signal.aborted) await serveAt(settings);
     }
@@ -130,6 +134,7 @@ const feature: Feature<NodesSettings | undefined, Nodes, Base> = {
       ...openNodeRequests(
         () => serving?.snapshots ?? new Map(),
         (key) => serving?.view.pods.all().get(key),
+        () => unopened ?? serving?.view.provisioners.fault(),
       ),
       configure(next) {
         if (JSON.stringify(next) === JSON.stringify(settings)) return;

@@ -30,11 +30,53 @@ const TIMEOUT_MS = 30_000;
 /** Each try loses only to another writer who won. */
 const MOST_TRIES = 50;
 
-interface NodePatch {
+export interface NodePatch {
   readonly spec?: Readonly<Record<string, unknown>>;
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 type Change = (now: NodeFact) => NodePatch | undefined;
+
+/** False: somebody else has written the node since it was read. */
+async function tryPatch(
+  kube: Kube,
+  now: NodeFact,
+  { metadata = {}, ...rest }: NodePatch,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const merge = { ...rest, metadata: { ...metadata, resourceVersion: now.resourceVersion } };
+  try {
+    await kube.patch(NODES, { name: now.name }, { merge }, signal);
+    return true;
+  } catch (thrown) {
+    if (statusOf(thrown)?.code !== 409) throw thrown;
+    return false;
+  }
+}
+
+/** The node as it is; undefined: it is gone, or is another one of that name. */
+async function readAgain(kube: Kube, { name, uid }: NodeFact, signal: AbortSignal): Promise<NodeFact | undefined> {
+  const found = await kube.get(NODES, { name }, signal);
+  return found?.metadata.uid === uid ? nodeFactOf(found) : undefined;
+}
+
+/** Writes what `change` makes of the node as it is; nothing where that is nothing. */
+export async function writeNode(kube: Kube, node: NodeFact, change: Change, signal: AbortSignal): Promise<void> {
+  let now: NodeFact | undefined = node;
+  for (let tries = 0; now && tries < MOST_TRIES; tries++) {
+    const patch = change(now);
+    if (!patch || (await tryPatch(kube, now, patch, signal))) return;
+    now = await readAgain(kube, node, signal);
+  }
+  if (now) throw new Fault('stale', `The node ${node.name} is written by others all the time.`);
+}
+
+/** Without our taint, and open for pods again where it was us who cordoned it; undefined: it has nothing of ours. */
+export function withoutOurs({ taints, cordonedByUs }: NodeFact): NodePatch | undefined {
+  const others = taints.filter(({ key }) => key !== DELETION_TAINT);
+  if (others.length === taints.length && !cordonedByUs) return undefined;
+  const annotations = { [DELETION_REASON]: null, [CORDONED]: null };
+  return { spec: { taints: others, ...(cordonedByUs && { unschedulable: null }) }, metadata: { annotations } };
+}
 
 export function openNodeWrites(
   { kube, gate, account }: NodeWritesDeps,
@@ -50,36 +92,8 @@ export function openNodeWrites(
     return gate.call({ name, is, account, owner: node.provisioner, timeoutMs: TIMEOUT_MS, signal }, run);
   }
 
-  /** False: somebody else has written the node since it was read. */
-  async function tryPatch(now: NodeFact, { metadata = {}, ...rest }: NodePatch, signal: AbortSignal): Promise<boolean> {
-    const merge = { ...rest, metadata: { ...metadata, resourceVersion: now.resourceVersion } };
-    try {
-      await kube.patch(NODES, { name: now.name }, { merge }, signal);
-      return true;
-    } catch (thrown) {
-      if (statusOf(thrown)?.code !== 409) throw thrown;
-      return false;
-    }
-  }
-
-  /** The node as it is; undefined: it is gone, or is another one of that name. */
-  async function readAgain({ name, uid }: NodeFact, signal: AbortSignal): Promise<NodeFact | undefined> {
-    const found = await kube.get(NODES, { name }, signal);
-    return found?.metadata.uid === uid ? nodeFactOf(found) : undefined;
-  }
-
-  /** Writes what `change` makes of the node as it is; nothing where that is nothing. */
-  function edit(name: string, node: NodeFact, change: Change, signal: AbortSignal): Promise<void> {
-    return call(name, node, 'write', signal, async (ending) => {
-      let now: NodeFact | undefined = node;
-      for (let tries = 0; now && tries < MOST_TRIES; tries++) {
-        const patch = change(now);
-        if (!patch || (await tryPatch(now, patch, ending))) return;
-        now = await readAgain(node, ending);
-      }
-      if (now) throw new Fault('stale', `The node ${node.name} is written by others all the time.`);
-    });
-  }
+  const edit = (name: string, node: NodeFact, change: Change, signal: AbortSignal): Promise<void> =>
+    call(name, node, 'write', signal, (ending) => writeNode(kube, node, change, ending));
 
   return {
     taint: (node, deletionAt, reason, signal) =>
@@ -94,18 +108,7 @@ export function openNodeWrites(
         },
         signal,
       ),
-    untaint: (node, signal) =>
-      edit(
-        'untaint',
-        node,
-        ({ taints, cordonedByUs }) => {
-          const others = taints.filter(({ key }) => key !== DELETION_TAINT);
-          if (others.length === taints.length && !cordonedByUs) return undefined;
-          const annotations = { [DELETION_REASON]: null, [CORDONED]: null };
-          return { spec: { taints: others, ...(cordonedByUs && { unschedulable: null }) }, metadata: { annotations } };
-        },
-        signal,
-      ),
+    untaint: (node, signal) => edit('untaint', node, withoutOurs, signal),
     cordon: (node, signal) =>
       edit(
         'cordon',

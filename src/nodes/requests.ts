@@ -1,4 +1,5 @@
 // What others may ask about NodeProvisioners: answers from what the last pass has seen. Pure.
+import type { Fault } from '#core/fault.ts';
 import type { NodePlan, Nodes, PodObstacles, ShownNode, ShownNodePool } from '#core/node.ts';
 import type { PodFact } from './cluster-objects.ts';
 import { obstacleOfTemplate, waitsForNode } from './evaluate.ts';
@@ -105,8 +106,10 @@ function obstaclesOf({ survey, groups, unfit, at }: Snapshot, pod: PodFact): Pod
 export function openNodeRequests(
   snapshots: () => ReadonlyMap<string, Snapshot>,
   podOf: (key: string) => PodFact | undefined,
+  fault: () => Fault | undefined,
 ): Nodes {
   return {
+    fault,
     list: () => [...snapshots().values()].map(shown).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     show(name) {
       const snapshot = snapshots().get(name);

@@ -5,7 +5,7 @@ import { knownKinds } from '#config/kinds.ts';
 import type { Log } from '#core/log.ts';
 import type { Nodes } from '#core/node.ts';
 import type { NodeTemplate } from '#core/node-group.ts';
-import type { Provider } from '#core/provider.ts';
+import type { Context, Provider } from '#core/provider.ts';
 import { seededRandom } from '#core/random.ts';
 import { drop, put, type Store } from '#core/store.ts';
 import { FLEET } from '#core/worker.ts';
@@ -72,6 +72,8 @@ export interface NodesSceneOptions {
   readonly bootMs?: number;
   readonly registerMs?: number;
   readonly settings?: Partial<NodesSettings>;
+  /** What the server sees of the cluster; by default everything. */
+  contextOf?(kube: KubeScene): Context;
 }
 
 const PODS = '/api/v1/namespaces/default/pods';
@@ -135,12 +137,13 @@ export async function openNodesScene(options: NodesSceneOptions = {}): Promise<N
   const kinds = knownKinds([provider]);
   const wanted: NodesSettings = { accounts: [{ kind: 'memory', config: {}, groups: ['*'] }], ...settings };
   const clouds: NodesScene['clouds'] = { cloudOf: (id) => id, fault: () => undefined, offersOf: () => [] };
+  const contextOf = options.contextOf ?? ((scene) => scene.contextFor());
   const start = () =>
     feature.start({
       ...base,
       ...{ journal, kinds, clouds },
       gate: openGate(base),
-      context: kube.contextFor(),
+      context: contextOf(kube),
       settings: wanted,
     });
   let running = start();

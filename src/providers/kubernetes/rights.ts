@@ -1,14 +1,7 @@
-// What Muster may do in a cluster: the roles, the tables of the documents and a test against all its calls come from here.
-import { DEPLOYMENTS, EVENTS, type KubeResource, PODS, qualifiedName, SECRETS, SERVICES } from '#kube/resource.ts';
+// What the kinds of this provider may do in a cluster: the roles, the tables of the documents and a test against all its calls come from here.
+import { DEPLOYMENTS, EVENTS, PODS, SECRETS, SERVICES } from '#kube/resource.ts';
+import type { Right } from '#kube/rights.ts';
 import { AGENT_POOLS } from './agent-pool/resource.ts';
-
-export interface Right {
-  readonly resource: KubeResource;
-  readonly subresource?: string;
-  readonly verbs: readonly string[];
-  /** What it is needed for, for the tables of the documents. */
-  readonly why: string;
-}
 
 /** In each namespace whose AgentPools are served. Nothing outside of namespaces is needed. */
 export const RIGHTS: readonly Right[] = [
@@ -44,27 +37,3 @@ export const DEPLOYMENT_RIGHTS: readonly Right[] = [
   { resource: PODS, verbs: ['list', 'watch'], why: 'reads why a machine does not run' },
   { resource: EVENTS, verbs: ['list'], why: 'reads why a pod does not start' },
 ];
-
-const nameIn = ({ subresource }: Right, name: string): string =>
-  subresource === undefined ? name : `${name}/${subresource}`;
-
-/** As RBAC names it in a rule: `agentpools/status`. */
-export const ruleResource = (right: Right): string => nameIn(right, right.resource.plural);
-
-/** As people and documents name it: `agentpools.velda.io/status`. */
-export const rightName = (right: Right): string => nameIn(right, qualifiedName(right.resource));
-
-/** The rules of a Role or ClusterRole. */
-export function rulesOf(rights: readonly Right[]) {
-  return rights.map((right) => ({
-    apiGroups: [right.resource.group],
-    resources: [ruleResource(right)],
-    verbs: right.verbs,
-  }));
-}
-
-/** The table of the documents. */
-export function renderRights(rights: readonly Right[]): string {
-  const rows = rights.map((right) => `| \`${rightName(right)}\` | ${right.verbs.join(', ')} | ${right.why} |`);
-  return ['| Resource | Verbs | Why |', '|---|---|---|', ...rows].join('\n');
-}

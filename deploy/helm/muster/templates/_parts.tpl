@@ -49,6 +49,9 @@ app: {{ .Values.name }}
 {{- if .Values.postgres.secret -}}
 {{- $_ := set $file "store" "${MUSTER_STORE}" -}}
 {{- end -}}
+{{- if .Values.nodes.enabled -}}
+{{- $_ := set $file "nodes" (dict "accounts" .Values.nodes.accounts) -}}
+{{- end -}}
 {{- mergeOverwrite $file (deepCopy .Values.config) | toYaml -}}
 {{- end }}
 

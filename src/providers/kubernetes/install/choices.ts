@@ -1,5 +1,13 @@
 // What an operator may choose when Muster is installed in a cluster. The names are those of Velda's manifests.
 import { Fault } from '#core/fault.ts';
+import type { Right } from '#kube/rights.ts';
+
+/** What sizing nodes needs in a cluster; the composition hands it in, since a provider knows no feature. */
+export interface NodesInstall {
+  /** The CustomResourceDefinition of NodeProvisioners. */
+  readonly definition: object;
+  readonly rights: readonly Right[];
+}
 
 export interface InstallChoices {
   /** Where the server runs. */
@@ -8,6 +16,8 @@ export interface InstallChoices {
   readonly served: readonly string[];
   /** Whether it may make the Deployments, Services and Secrets of computers there. */
   readonly computers: boolean;
+  /** Absent: it may do nothing with nodes. */
+  readonly nodes?: NodesInstall | undefined;
   readonly image: string;
   /** The Secret whose key `url` is a PostgreSQL address; absent: SQLite on a volume. */
   readonly postgresSecret?: string | undefined;

@@ -1,7 +1,8 @@
 // The plain manifests: what `muster kube` prints, and what stands in deploy/kubernetes.
 import { stringify } from 'yaml';
+import { type Right, rulesOf } from '#kube/rights.ts';
 import { AGENT_POOL_CRD, AGENT_POOL_CRD_WITH_RULES } from '../agent-pool/crd.ts';
-import { DEPLOYMENT_RIGHTS, RIGHTS, rulesOf } from '../rights.ts';
+import { DEPLOYMENT_RIGHTS, RIGHTS } from '../rights.ts';
 import { checkChoices, type GivenChoices, type InstallChoices } from './choices.ts';
 import { type Manifest, renderManifests } from './manifest.ts';
 import { roles, serviceAccount } from './rbac.ts';
@@ -17,14 +18,27 @@ const namespaceOf = ({ namespace }: InstallChoices): Manifest => ({
   metadata: { name: namespace },
 });
 
+const definitionOf = ({ nodes }: InstallChoices): Manifest[] => (nodes ? [nodes.definition as Manifest] : []);
+
 const rbacOf = (choices: InstallChoices): Manifest[] => [serviceAccount(choices), ...roles(choices)];
 
-/** The rules of RBAC for the templates of the Helm chart. */
-export function chartRights(): string {
-  const release = { pools: rulesOf(RELEASE_RIGHTS.pools), server: rulesOf(RELEASE_RIGHTS.server) };
+/** The rules of RBAC for the templates of the Helm chart; those about nodes come from whoever sizes them. */
+export function chartRights(nodes: {
+  readonly rights: readonly Right[];
+  readonly releaseRights: readonly Right[];
+}): string {
   const comment =
-    '# What the server may do, what it may do for computers, and what the Job before an uninstallation may do. Made by "npm run gen".';
-  const rights = { server: rulesOf(RIGHTS), computers: rulesOf(DEPLOYMENT_RIGHTS), release };
+    '# What the server may do, what it may do for computers and with nodes, and what the Job before an uninstallation may do. Made by "npm run gen".';
+  const rights = {
+    server: rulesOf(RIGHTS),
+    computers: rulesOf(DEPLOYMENT_RIGHTS),
+    nodes: rulesOf(nodes.rights),
+    release: {
+      pools: rulesOf(RELEASE_RIGHTS.pools),
+      server: rulesOf(RELEASE_RIGHTS.server),
+      nodes: rulesOf(nodes.releaseRights),
+    },
+  };
   return `${comment}\n${stringify(rights, { aliasDuplicateObjects: false })}`;
 }
 
@@ -44,6 +58,14 @@ export function ruledCrdFile(): string {
       'Kubernetes 1.25 or newer. An older API server ignores the rules, and its kubectl needs --validate=false.',
     ],
     [CRD_WITH_RULES],
+  );
+}
+
+/** The definition of NodeProvisioners, as whoever sizes nodes has made it. */
+export function nodesCrdFile(definition: object): string {
+  return renderManifests(
+    ['NodeProvisioners, by which Muster sizes GPU node groups. Made by `muster kube crd --nodes`.'],
+    [definition as Manifest],
   );
 }
 
@@ -80,6 +102,6 @@ export function installFile(given: GivenChoices = {}): string {
   const choices = checkChoices(given);
   return renderManifests(
     ['Muster in this cluster: CRD, rights, server. Made by `muster kube install`.'],
-    [namespaceOf(choices), CRD_WITH_RULES, ...rbacOf(choices), ...serverManifests(choices)],
+    [namespaceOf(choices), CRD_WITH_RULES, ...definitionOf(choices), ...rbacOf(choices), ...serverManifests(choices)],
   );
 }

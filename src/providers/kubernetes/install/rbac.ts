@@ -1,5 +1,6 @@
 // The account of the server, and exactly the rights that its code uses.
-import { DEPLOYMENT_RIGHTS, RIGHTS, rulesOf } from '../rights.ts';
+import { type Right, rulesOf } from '#kube/rights.ts';
+import { DEPLOYMENT_RIGHTS, RIGHTS } from '../rights.ts';
 import { type InstallChoices, SERVER_NAME } from './choices.ts';
 import { LABELS, type Manifest } from './manifest.ts';
 
@@ -17,22 +18,26 @@ export function serviceAccount({ namespace }: Pick<InstallChoices, 'namespace'>)
 /** Roles have a namespace; cluster roles have none, so two installations must differ by name. */
 const clusterRoleName = (namespace: string): string => `${namespace}:${SERVER_NAME}`;
 
-/** A Role and its binding in each namespace that is served; for all namespaces, a ClusterRole and its binding. */
+/** A Role and its binding in each namespace that is served; for all namespaces, a ClusterRole and its binding; one more for nodes. */
 export function roles({
   namespace,
   served,
   computers,
-}: Pick<InstallChoices, 'namespace' | 'served' | 'computers'>): Manifest[] {
-  const rules = rulesOf(computers ? [...RIGHTS, ...DEPLOYMENT_RIGHTS] : RIGHTS);
+  nodes,
+}: Pick<InstallChoices, 'namespace' | 'served' | 'computers' | 'nodes'>): Manifest[] {
   const subjects = [{ kind: 'ServiceAccount', name: SERVER_NAME, namespace }];
-  const pair = (kind: 'Role' | 'ClusterRole', name: string, at?: string): Manifest[] => {
+  const pair = (rights: readonly Right[], kind: 'Role' | 'ClusterRole', name: string, at?: string): Manifest[] => {
     const metadata = { name, ...(at !== undefined && { namespace: at }), labels: LABELS };
     const roleRef = { apiGroup: RBAC_GROUP, kind, name };
     return [
-      { apiVersion: RBAC_VERSION, kind, metadata, rules },
+      { apiVersion: RBAC_VERSION, kind, metadata, rules: rulesOf(rights) },
       { apiVersion: RBAC_VERSION, kind: `${kind}Binding`, metadata, roleRef, subjects },
     ];
   };
-  if (served.length === 0) return pair('ClusterRole', clusterRoleName(namespace));
-  return served.flatMap((at) => pair('Role', SERVER_NAME, at));
+  const rights = computers ? [...RIGHTS, ...DEPLOYMENT_RIGHTS] : RIGHTS;
+  const name = clusterRoleName(namespace);
+  // Nodes have no namespace, whatever is served.
+  const ofNodes = nodes ? pair(nodes.rights, 'ClusterRole', `${name}-nodes`) : [];
+  if (served.length === 0) return [...pair(rights, 'ClusterRole', name), ...ofNodes];
+  return [...served.flatMap((at) => pair(rights, 'Role', SERVER_NAME, at)), ...ofNodes];
 }

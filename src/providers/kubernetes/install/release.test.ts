@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { going } from '#core/testing/going.ts';
 import { openKube } from '#kube/client.ts';
-import { ruleResource, rulesOf } from '../rights.ts';
+import { ruleResource, rulesOf } from '#kube/rights.ts';
 import { AGENT_POD, installCrd, type KubeScene, openKubeScene } from '../testing.ts';
 import { RELEASE_RIGHTS, releaseAgentPools } from './release.ts';
 

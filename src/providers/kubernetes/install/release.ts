@@ -6,9 +6,9 @@ import { isObjectMissing, isResourceUnknown } from '#kube/faults.ts';
 import { removeFinalizer } from '#kube/finalizers.ts';
 import { type KubeObject, keyOfObject } from '#kube/object.ts';
 import { DEPLOYMENTS, PODS } from '#kube/resource.ts';
+import type { Right } from '#kube/rights.ts';
 import { ourFinalizers } from '../agent-pool/owner.ts';
 import { AGENT_POOLS } from '../agent-pool/resource.ts';
-import type { Right } from '../rights.ts';
 
 export interface ReleaseOptions {
   /** Of the AgentPools; none: all. */

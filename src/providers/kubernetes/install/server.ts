@@ -21,7 +21,12 @@ export function serviceNames(namespace: string): string[] {
 }
 
 /** The server's file. */
-export function serverFile({ namespace, served, postgresSecret }: InstallChoices): Readonly<Record<string, unknown>> {
+export function serverFile({
+  namespace,
+  served,
+  postgresSecret,
+  nodes,
+}: InstallChoices): Readonly<Record<string, unknown>> {
   const names = serviceNames(namespace);
   return {
     server: { grpc_address: `0.0.0.0:${GRPC_PORT}`, http_address: `0.0.0.0:${HTTP_PORT}` },
@@ -36,6 +41,7 @@ export function serverFile({ namespace, served, postgresSecret }: InstallChoices
       served.length === 0
         ? [{ kubernetes: { in_cluster: {} } }]
         : served.map((at) => ({ kubernetes: { namespace: at, in_cluster: {} } })),
+    ...(nodes && { nodes: { accounts: [] } }),
   };
 }
 

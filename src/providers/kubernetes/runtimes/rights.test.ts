@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { RuntimeRequest } from '#core/runtime-host.ts';
 import { going } from '#core/testing/going.ts';
+import { renderRights, rightName, rulesOf } from '#kube/rights.ts';
 import { readCall } from '../fake/wire/read-call.ts';
-import { renderRights, rightName, rulesOf } from '../rights.ts';
 import { RUNTIME_RIGHTS } from './rights.ts';
 import { openRuntimeScene, type RuntimeScene, TEXTS } from './testing.ts';
 

@@ -1,6 +1,6 @@
 // What Muster may do in the namespace of a provisioner of runtimes: the table of the guide and a test against all calls.
 import { DEPLOYMENTS, PODS, SERVICES } from '#kube/resource.ts';
-import type { Right } from '../rights.ts';
+import type { Right } from '#kube/rights.ts';
 import { CLAIMS, INGRESSES, STATEFUL_SETS } from './names.ts';
 
 const LIFE = ['list', 'create', 'patch', 'delete'];
