@@ -93,6 +93,7 @@ const aNode: ShownNode = {
   why: '1 pod is on it.',
 };
 const nodesOfTest: Nodes = {
+  fault: () => undefined,
   list: () => [aNodePool],
   show: () => ({ provisioner: aNodePool, nodes: [aNode] }),
   plan: (name) => ({
