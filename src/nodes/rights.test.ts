@@ -1,9 +1,11 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import type { Context } from '#core/provider.ts';
 import { going } from '#core/testing/going.ts';
 import { openKube } from '#kube/client.ts';
-import { type Right, rightName, rulesOf } from '#kube/rights.ts';
+import { type Right, renderRights, rightName, rulesOf } from '#kube/rights.ts';
 import { readCall } from '../providers/kubernetes/fake/wire/read-call.ts';
 import type { KubeScene } from '../providers/kubernetes/testing.ts';
 import { releaseNodes } from './release.ts';
@@ -152,5 +154,13 @@ describe('leaving the cluster', () => {
     expect(released).toContain('nodeprovisioner/h100');
     expect([scene.tainted(), again, refused]).toEqual([[], [], []]);
     expect([...made].toSorted()).toEqual(grantedBy(NODE_RELEASE_RIGHTS));
+  });
+});
+
+describe('the table of rights in the guide', () => {
+  it('is the one that is granted', () => {
+    const guide = readFileSync(join(import.meta.dirname, '../../docs/guides/nodes.md'), 'utf8');
+
+    expect(guide).toContain(renderRights(NODE_RIGHTS));
   });
 });

@@ -111,7 +111,10 @@ describe('the configuration in the documentation', () => {
 
   function checked(text: string): { readonly problems?: readonly Problem[] | undefined; warnings: readonly Problem[] } {
     if (
-      hasKey(text, 'agent_pools|provisioners|clusters|runtimes|computers|server|store|tls|access|agent|retention|log')
+      hasKey(
+        text,
+        'agent_pools|provisioners|clusters|runtimes|computers|nodes|server|store|tls|access|agent|retention|log',
+      )
     ) {
       return readServerFile(text, { kinds, environment });
     }
