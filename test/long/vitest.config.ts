@@ -19,5 +19,6 @@ export default defineConfig({
     provide: { sliceStride: 1 },
     pool: 'forks',
     testTimeout: 1_800_000,
+    hookTimeout: 600_000,
   },
 });
