@@ -44,9 +44,16 @@ interface Discovery extends Resource {
   readonly schemas: Readonly<Record<string, Discovered>>;
 }
 
+interface Wanted {
+  readonly methods: readonly string[];
+  readonly withoutBody?: boolean;
+  /** Absent: 1. */
+  readonly version?: number;
+}
+
 // By document: the methods that the providers and Google's own clients call on the fake. Of those that only the clients
 // call the bodies are left out.
-const WANTED: Readonly<Record<string, { readonly methods: readonly string[]; readonly withoutBody?: boolean }>> = {
+const WANTED: Readonly<Record<string, Wanted>> = {
   compute: {
     methods: [
       ...['zones.list', 'regions.list', 'machineTypes.list', 'machineTypes.get'],
@@ -74,6 +81,14 @@ const WANTED: Readonly<Record<string, { readonly methods: readonly string[]; rea
       ...['get', 'list'].map((name) => `projects.locations.clusters.${name}`),
       ...['list', 'get', 'create', 'delete'].map((name) => `projects.locations.clusters.nodePools.${name}`),
       'projects.locations.operations.get',
+    ],
+  },
+  run: {
+    version: 2,
+    methods: [
+      ...['create', 'get', 'list', 'delete'].map((name) => `projects.locations.services.${name}`),
+      ...['list', 'get'].map((name) => `projects.locations.services.revisions.${name}`),
+      ...['get', 'wait'].map((name) => `projects.locations.operations.${name}`),
     ],
   },
   iamcredentials: { methods: ['projects.serviceAccounts.generateAccessToken'] },
@@ -144,10 +159,10 @@ const methods: Record<string, MethodDefinition> = {};
 const defs: Record<string, object> = {};
 const sources: string[] = [];
 
-for (const [name, { methods: wanted, withoutBody = false }] of Object.entries(WANTED)) {
-  const file = join(folder, 'googleapiclient/discovery_cache/documents', `${name}.v1.json`);
+for (const [name, { methods: wanted, withoutBody = false, version = 1 }] of Object.entries(WANTED)) {
+  const file = join(folder, 'googleapiclient/discovery_cache/documents', `${name}.v${version}.json`);
   const document = JSON.parse(readFileSync(file, 'utf8')) as Discovery;
-  sources.push(`${name} v1 of ${document.revision}`);
+  sources.push(`${name} v${version} of ${document.revision}`);
 
   const refer = (schema: string): string => {
     if (defs[schema] === undefined) {

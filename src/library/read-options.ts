@@ -47,7 +47,6 @@ type Given = ComputerOptions & Readonly<Record<string, unknown>>;
 const NEEDED: Readonly<Record<string, Readonly<Record<string, string | undefined>>>> = {
   aws_ecs: { region: 'AWS_REGION' },
   azure_container_instances: { subscriptionId: 'AZURE_SUBSCRIPTION_ID', resourceGroup: undefined },
-  gcp_cloud_run: { projectId: 'GOOGLE_CLOUD_PROJECT' },
 };
 
 function mustKnow(className: string, given: Given, keys: readonly string[]): void {

@@ -10,6 +10,7 @@ import { nearest } from '#core/nearest.ts';
 import { aws } from './aws.ts';
 import { azure } from './azure.ts';
 import { gcp } from './gcp.ts';
+import { gcpCloudRun } from './gcp-cloud-run.ts';
 import { awsEks, azureAks, gcpGke, kubernetes } from './kubernetes.ts';
 import { local } from './local.ts';
 import type { Platform, PlatformContext, SharedOptions } from './platform.ts';
@@ -24,6 +25,7 @@ const PLATFORMS: Readonly<Record<string, Platform<any>>> = {
   aws_eks: awsEks,
   azure_aks: azureAks,
   gcp_gke: gcpGke,
+  gcp_cloud_run: gcpCloudRun,
 };
 
 export const platformNames = Object.keys(PLATFORMS);

@@ -1,5 +1,6 @@
 // Loaded by every server: whatever only a pool, a source or a cluster on Google Cloud needs is loaded when one is opened.
 import { kind, type Provider } from '#core/provider.ts';
+import { CloudRunConfig } from './cloud-run/config.ts';
 import { GkeConfig } from './gke/config.ts';
 import { GkeNodesConfig } from './gke-nodes/config.ts';
 import { InstanceConfig } from './instance/config.ts';
@@ -20,8 +21,9 @@ export default {
     'HOME',
     'GCE_METADATA_HOST',
     'STORAGE_EMULATOR_HOST',
-    // Where gcloud is sent to an emulator of Compute Engine.
+    // Where gcloud is sent to an emulator of Compute Engine, of Cloud Run.
     'CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE',
+    'CLOUDSDK_API_ENDPOINT_OVERRIDES_RUN',
     'CLOUDSDK_AUTH_DISABLE_CREDENTIALS',
   ],
   backends: {
@@ -48,6 +50,19 @@ export default {
       batch: BATCH,
       boots: 'script',
       open: async (...given) => (await import('./instance-group/backend.ts')).openInstanceGroup(...given),
+    }),
+    gcp_cloud_run: kind({
+      summary: 'Containers of Cloud Run, each a service with one instance that always runs.',
+      config: CloudRunConfig,
+      example: {
+        project: 'my-project',
+        region: 'us-central1',
+        image: 'us-central1-docker.pkg.dev/my-project/muster/agent:1.2.0',
+        cpu: 2,
+        memory: '4Gi',
+      },
+      trust: 'any source',
+      open: async (...given) => (await import('./cloud-run/backend.ts')).openServices(...given),
     }),
   },
   sources: {

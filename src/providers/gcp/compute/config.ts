@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { freeMap } from '#core/schema.ts';
 
 export const project = z
   .string()
@@ -19,3 +20,18 @@ export const endpoint = z
     shapes: false,
     defaultText: '`CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE`, else Google',
   });
+
+const KEY = /^[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]{0,62}$/u;
+const VALUE = /^[\p{Ll}\p{Lo}\p{N}_-]{0,63}$/u;
+const RULE = 'lower-case letters, digits, "_" and "-", at most 63';
+const OURS = /^muster-/;
+
+/** Labels of users beside ours. */
+export const labels = freeMap().superRefine((map, context) => {
+  const refuse = (key: string, message: string): void => context.addIssue({ code: 'custom', path: [key], message });
+  for (const [key, value] of Object.entries(map)) {
+    if (!KEY.test(key)) refuse(key, `"${key}" is no key of a label: Google Cloud takes ${RULE}, a letter first`);
+    else if (OURS.test(key)) refuse(key, 'must not begin with muster-, which marks what Muster makes');
+    else if (!VALUE.test(value)) refuse(key, `"${value}" is no value of a label: Google Cloud takes ${RULE}`);
+  }
+});

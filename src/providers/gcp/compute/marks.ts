@@ -58,7 +58,7 @@ export function launchLabels({ mark, boot }: Launch): Record<string, string> {
 }
 
 /** The port that the launch of an instance named, if it named one. */
-export function portIn({ labels }: Instance): number | undefined {
+export function portIn({ labels }: Pick<Instance, 'labels'>): number | undefined {
   const port = Number(labels?.[PORT] ?? '');
   return port > 0 ? port : undefined;
 }

@@ -15,6 +15,7 @@ const METHODS: readonly (readonly [action: string, inPath: string, method: strin
   ['compute.instanceGroupManagerResizeRequests.', '/regions/', 'compute.regionInstanceGroupManagerResizeRequests.'],
   ['compute.instanceTemplates.', '/regions/', 'compute.regionInstanceTemplates.'],
   ['container.', '', 'container.projects.locations.'],
+  ['run.', '', 'run.projects.locations.'],
   ['iamcredentials.', '', 'iamcredentials.projects.serviceAccounts.'],
   ['storage.buckets.create', '', 'storage.buckets.insert'],
   ['storage.objects.create', '', 'storage.objects.insert'],

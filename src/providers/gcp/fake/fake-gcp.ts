@@ -9,13 +9,15 @@ import { openCompute } from './compute/state.ts';
 import { answerContainer } from './container.ts';
 import { grant, impersonate } from './grants.ts';
 import { type GcpCall, readCall } from './read-call.ts';
+import { answerRun, rightsFor, servicesNamed } from './run/answer.ts';
+import { openRun } from './run/state.ts';
 import { answerStorage, openStorage } from './storage/answer.ts';
 import { openGranted } from './tokens.ts';
 import type { World } from './world.ts';
 
 /** What tests may read of a call. */
 interface GcpRecord extends RecordedCall, Pick<GcpCall, 'path' | 'query' | 'body'> {
-  /** The ids of the instances that it names. */
+  /** The ids of the instances or services that it names. */
   readonly about: readonly string[];
 }
 
@@ -70,17 +72,28 @@ function compute(call: GcpCall, world: World, signal: AbortSignal): Promise<Resp
   return answerCompute(call, world.compute, signal);
 }
 
+/** Cloud Run too. */
+function run(call: GcpCall, world: World, signal: AbortSignal): Promise<Response> {
+  checkCall(call);
+  const missing = rightsFor(call).find((right) => world.denied.has(right));
+  if (missing === undefined) return answerRun(call, world.run, signal);
+  const resource = call.path.replace('/v2/', '');
+  const message = `Permission '${missing}' denied on resource '${resource}' (or resource may not exist).`;
+  throw refusal('PERMISSION_DENIED', message, 403);
+}
+
 function answer(call: GcpCall, world: World, signal: AbortSignal): object | Promise<object> {
   if (call.service === 'workload') return workloadToken(call, world);
   if (call.action.endsWith('.unknown')) throw refusal('NOT_FOUND', `There is no ${call.path}.`, 404);
   if (['oauth2', 'sts', 'metadata'].includes(call.service)) return grant(call, world);
   const who = world.granted.whose(call.headers.get('authorization')?.replace(/^Bearer /, ''));
   if (call.service === 'storage') return storage(call, who, world);
-  if (call.service === 'compute' && world.storage.isOpen) return compute(call, world, signal);
-  if (who === undefined) throw unauthenticated(call);
+  const asksNobody = world.storage.isOpen && (call.service === 'compute' || call.service === 'run');
+  if (who === undefined && !asksNobody) throw unauthenticated(call);
   if (call.service === 'compute') return compute(call, world, signal);
+  if (call.service === 'run') return run(call, world, signal);
   checkCall(call);
-  return call.service === 'container' ? answerContainer(call, world) : impersonate(call, who, world);
+  return call.service === 'container' ? answerContainer(call, world) : impersonate(call, who ?? '', world);
 }
 
 /** Each service in its own form of errors. */
@@ -118,6 +131,7 @@ export function openFakeGcp(clock: Clock): FakeGcp {
     containerOperations: new Map(),
     storage: openStorage(),
     compute: openCompute(clock),
+    run: openRun(clock),
     denied: new Set(),
     withoutApi: new Set(),
     accountKeys: new Map(),
@@ -126,14 +140,19 @@ export function openFakeGcp(clock: Clock): FakeGcp {
     mayActAs: new Map(),
     machineAccount: undefined,
   };
-  const take = openBuckets<GcpCall>({ limits: () => world.compute.limits, tooMuch });
+  const take = openBuckets<GcpCall>({
+    limits: () => (call) => (call.service === 'run' ? world.run : world.compute).limits(call),
+    tooMuch,
+  });
   const answering = openAnswering<GcpCall, GcpRecord>(
     {
       read: readCall,
-      record: ({ service, action, region, path, query, body }, atMs) => {
-        const isCompute = service === 'compute';
-        const about = isCompute ? instancesNamed(world.compute, path, body) : [];
-        return { service, action, region, path, query, body: isCompute ? body : {}, about, atMs, outcome: 'open' };
+      record: (call, atMs) => {
+        const { service, action, region, path, query, body } = call;
+        const isOfMachines = service === 'compute' || service === 'run';
+        const about =
+          service === 'compute' ? instancesNamed(world.compute, path, body) : servicesNamed(world.run, call);
+        return { service, action, region, path, query, body: isOfMachines ? body : {}, about, atMs, outcome: 'open' };
       },
       async answer(call, signal) {
         take(call, clock.now());

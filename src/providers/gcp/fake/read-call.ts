@@ -1,6 +1,15 @@
 import { parametersOf, type RestActions, type RestCall, restCallOf } from '#fakes/rest-call.ts';
 
-type Service = 'container' | 'compute' | 'oauth2' | 'sts' | 'iamcredentials' | 'metadata' | 'workload' | 'storage';
+type Service =
+  | 'container'
+  | 'compute'
+  | 'run'
+  | 'oauth2'
+  | 'sts'
+  | 'iamcredentials'
+  | 'metadata'
+  | 'workload'
+  | 'storage';
 
 /** A request as the wire has it; its action is `container.clusters.get`, `oauth2.token` and so on. */
 export interface GcpCall extends RestCall<Service> {
@@ -14,6 +23,7 @@ export interface GcpCall extends RestCall<Service> {
 const HOSTS: RestActions<Service>['hosts'] = {
   'container.googleapis.com': 'container',
   'compute.googleapis.com': 'compute',
+  'run.googleapis.com': 'run',
   'oauth2.googleapis.com': 'oauth2',
   'sts.googleapis.com': 'sts',
   'iamcredentials.googleapis.com': 'iamcredentials',
@@ -27,6 +37,12 @@ function compute(method: string, path: string, action: string): RestActions<Serv
   const place = '(?:(?:zones|regions)/[^/]+|global|aggregated)';
   const pattern = path.replace('@', place).replaceAll('*', '[^/]+');
   return ['compute', new RegExp(`^${method} /compute/v1/projects/[^/]+/${pattern}$`), action];
+}
+
+/** A call of Cloud Run, in a region. */
+function run(method: string, path: string, action: string): RestActions<Service>['actions'][number] {
+  const pattern = path.replaceAll('*', '[^/]+');
+  return ['run', new RegExp(`^${method} /v2/projects/[^/]+/locations/[^/]+/${pattern}$`), action];
 }
 
 const POOLS = '/v1/projects/[^/]+/locations/[^/]+/clusters/[^/]+/nodePools';
@@ -65,6 +81,14 @@ export const GCP_ACTIONS: RestActions<Service>['actions'] = [
   compute('POST', 'zones/*/instances/*/start', 'instances.start'),
   compute('GET', 'global/images', 'images.list'),
   compute('GET', 'global/images/family/*', 'images.getFromFamily'),
+  run('GET', 'services', 'services.list'),
+  run('POST', 'services', 'services.create'),
+  run('GET', 'services/*', 'services.get'),
+  run('DELETE', 'services/*', 'services.delete'),
+  run('GET', 'services/*/revisions', 'services.revisions.list'),
+  run('GET', 'services/*/revisions/*', 'services.revisions.get'),
+  run('GET', 'operations/*', 'operations.get'),
+  run('POST', 'operations/*:wait', 'operations.wait'),
   ['container', /^GET \/v1\/projects\/[^/]+\/locations\/[^/]+\/clusters\/[^/]+$/, 'clusters.get'],
   ['container', /^GET \/v1\/projects\/[^/]+\/locations\/-\/clusters$/, 'clusters.list'],
   ['container', /^GET \/v1\/projects\/[^/]+\/locations\/[^/]+\/operations\/[^/]+$/, 'operations.get'],

@@ -4,9 +4,10 @@ import { bootable } from './compute/instance.ts';
 import { stopInstance } from './compute/make.ts';
 import type { FakeGcp } from './fake-gcp.ts';
 
-const hostOf = (path: string): string => (path.startsWith('/compute/') ? 'compute' : 'storage');
+const hostOf = (path: string): string =>
+  path.startsWith('/compute/') ? 'compute' : path.startsWith('/v2/projects/') ? 'run' : 'storage';
 
-/** Serves the fake Cloud Storage and Compute Engine on loopback, as an emulator is: without asking who calls. */
+/** Serves the fake Cloud Storage, Compute Engine and Cloud Run on loopback, as an emulator is: without asking who calls. */
 export function serveGcp(fake: FakeGcp, options: ServeOptions, isBooting = false): Promise<Served> {
   const { storage, compute, clock } = fake.world;
   storage.isOpen = true;

@@ -2,6 +2,7 @@ import type { Clock } from '#core/clock.ts';
 import type { GkeCluster } from '../gke/endpoint.ts';
 import type { ComputeState } from './compute/state.ts';
 import type { FakeContainerOperation, FakePool } from './container.ts';
+import type { RunState } from './run/state.ts';
 import type { Storage } from './storage/answer.ts';
 import type { Granted } from './tokens.ts';
 
@@ -16,6 +17,7 @@ export interface World {
   readonly containerOperations: Map<string, FakeContainerOperation>;
   readonly storage: Storage;
   readonly compute: ComputeState;
+  readonly run: RunState;
   /** Permissions that nobody has. */
   readonly denied: Set<string>;
   /** Projects that have not enabled the Container API. */

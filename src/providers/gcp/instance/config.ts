@@ -1,21 +1,7 @@
 import { z } from 'zod';
 import { agentFileFields } from '#boot/agent-file.ts';
 import { count, freeMap } from '#core/schema.ts';
-import { endpoint, project, ZONE } from '../compute/config.ts';
-
-const KEY = /^[\p{Ll}\p{Lo}][\p{Ll}\p{Lo}\p{N}_-]{0,62}$/u;
-const VALUE = /^[\p{Ll}\p{Lo}\p{N}_-]{0,63}$/u;
-const RULE = 'lower-case letters, digits, "_" and "-", at most 63';
-const OURS = /^muster-/;
-
-const labels = freeMap().superRefine((map, context) => {
-  const refuse = (key: string, message: string): void => context.addIssue({ code: 'custom', path: [key], message });
-  for (const [key, value] of Object.entries(map)) {
-    if (!KEY.test(key)) refuse(key, `"${key}" is no key of a label: Google Cloud takes ${RULE}, a letter first`);
-    else if (OURS.test(key)) refuse(key, 'must not begin with muster-, which marks the instances of Muster');
-    else if (!VALUE.test(value)) refuse(key, `"${value}" is no value of a label: Google Cloud takes ${RULE}`);
-  }
-});
+import { endpoint, labels, project, ZONE } from '../compute/config.ts';
 
 const METADATA_KEY = /^[A-Za-z0-9_-]{1,128}$/;
 
