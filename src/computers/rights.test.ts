@@ -72,10 +72,10 @@ const refusalOf = (world: ComputerWorld, request: Partial<Parameters<ComputerWor
   );
 
 describe('an operator that creates a computer', () => {
-  it('is refused on every platform that runs on the server itself or in its cluster, with whatever options', async () => {
+  it('is refused on every platform of the server itself, of its cluster or with an identity of the cloud, whatever the options', async () => {
     const world = await openComputerWorld();
     const forAdmins = platformNames.filter((name) => platformNamed(name).needsAdmin);
-    expect(forAdmins).toEqual(['local', 'kubernetes', 'aws_eks', 'azure_aks', 'gcp_gke']);
+    expect(forAdmins).toEqual(['local', 'kubernetes', 'aws_eks', 'azure_aks', 'gcp_gke', 'gcp_cloud_run']);
 
     for (const platform of forAdmins) {
       const needed = { cluster_name: 'c', region: 'r', resource_group: 'g', project_id: 'p' };

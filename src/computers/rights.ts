@@ -4,7 +4,7 @@ import { formatDuration } from '#core/duration.ts';
 import { Fault } from '#core/fault.ts';
 import type { ComputerSettings } from './section.ts';
 
-/** A platform of the server itself, or a backend of one's own: an operator could become root there. */
+/** A platform of the server itself, one that acts as an account of its cloud, or a backend of one's own: an operator would get the rights of that. */
 export function checkPlatform(what: string, needsAdmin: boolean, { isAdmin }: ComputerCaller): void {
   if (isAdmin || !needsAdmin) return;
   throw new Fault('denied', `Only admins may create a computer on ${what}.`, {

@@ -84,7 +84,9 @@ export class DockerProvisioner extends PlatformProvisioner {
 
   constructor(options: DockerOptions = {}) {
     const defaults = { containerName: 'commandlab-daemon' };
-    super({ platforms: DOCKER_PLATFORMS, keys: DOCKER_KEYS, timeoutSeconds: 300, defaults }, options);
+    const isCloudRun = options.platform === DockerPlatform.GCP_CLOUD_RUN;
+    const given = isCloudRun ? { ...options, allowUnauthenticated: options.allowUnauthenticated ?? true } : options;
+    super({ platforms: DOCKER_PLATFORMS, keys: DOCKER_KEYS, timeoutSeconds: 300, defaults }, given);
     this.platform = options.platform ?? DockerPlatform.LOCAL;
   }
 }

@@ -92,7 +92,7 @@ export interface DockerOptions extends ComputerOptions {
   readonly version?: string | undefined;
   /** Image, in place of the one that Muster builds. */
   readonly image?: string | undefined;
-  /** Needed by AWS_ECS; absent: `AWS_REGION`. */
+  /** Needed by AWS_ECS; absent: `AWS_REGION`. Of GCP_CLOUD_RUN `us-central1` unless given. */
   readonly region?: string | undefined;
   /** Needed by AZURE_CONTAINER_INSTANCES. */
   readonly resourceGroup?: string | undefined;
@@ -104,6 +104,10 @@ export interface DockerOptions extends ComputerOptions {
   readonly securityGroups?: readonly string[] | undefined;
   /** Needed by AZURE_CONTAINER_INSTANCES; absent: `AZURE_SUBSCRIPTION_ID`. */
   readonly subscriptionId?: string | undefined;
+  /** Of GCP_CLOUD_RUN: whom the container acts as; absent: the project's default service account. */
+  readonly serviceAccount?: string | undefined;
+  /** Of GCP_CLOUD_RUN; true unless given: setup waits for an answer, and a private service gives it only to tokens of Google. */
+  readonly allowUnauthenticated?: boolean | undefined;
 }
 
 export interface KubernetesOptions extends ComputerOptions {

@@ -15,6 +15,11 @@ const options = z.strictObject({
     ),
   region: placeName().default('us-central1').describe('Region.'),
   projectId: z.string().min(1).optional().describe('Project; absent: GOOGLE_CLOUD_PROJECT.'),
+  serviceAccount: z
+    .string()
+    .min(1)
+    .optional()
+    .describe("Mail address of the service account of the container; absent: the project's default one."),
   allowUnauthenticated: z
     .union([z.boolean(), z.enum(['true', 'false']).transform((text) => text === 'true')])
     .default(false)
@@ -25,14 +30,16 @@ const PLATFORM = 'gcp_cloud_run';
 
 export const gcpCloudRun: Platform<z.output<typeof options>> = {
   summary: 'a container of Cloud Run, which loses its files whenever Google replaces it',
-  needsAdmin: false,
+  // Whoever runs commands in it can act as its service account, and there is none without one.
+  needsAdmin: true,
   options,
-  backend: ({ containerName, region, projectId, allowUnauthenticated, ...given }, context) => ({
+  backend: ({ containerName, region, projectId, serviceAccount, allowUnauthenticated, ...given }, context) => ({
     gcp_cloud_run: present({
       project: needed('project_id', projectId, { platform: PLATFORM, variable: 'GOOGLE_CLOUD_PROJECT', context }),
       region,
       image: registryImage(PLATFORM, given, context),
       container_name: containerName,
+      service_account: serviceAccount,
       ...(allowUnauthenticated && { allow_unauthenticated: true }),
     }),
   }),

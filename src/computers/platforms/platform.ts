@@ -21,7 +21,7 @@ export interface SharedOptions {
 /** One place that computers can be on. */
 export interface Platform<Options extends SharedOptions = SharedOptions> {
   readonly summary: string;
-  /** It runs code on the server's own machine, or in its cluster. */
+  /** It runs code on the server's own machine or in its cluster, or as an account of the cloud that may have rights. */
   readonly needsAdmin: boolean;
   readonly options: z.ZodType<Options>;
   /** A backend as a pool names it: `{ docker: { image: … } }`. Throws a `Fault` for each option that is needed. */
