@@ -1,4 +1,4 @@
-// Writes everything that is generated; with --check only compares.
+// Writes everything that is generated; with --check only compares; `--below FOLDER`: what is in that folder alone.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { editorSchema } from '../src/config/editor-schema.ts';
@@ -113,10 +113,10 @@ export function allSimulations(root: string): Promise<readonly ListedSimulation[
   );
 }
 
-/** Brings the files up to date and answers which were not. */
-export async function generate(root: string, isCheck: boolean): Promise<readonly string[]> {
+/** Brings the files below that folder up to date and answers which were not. */
+export async function generate(root: string, isCheck: boolean, below = ''): Promise<readonly string[]> {
   const outdated: string[] = [];
-  for (const { file, render } of GENERATED) {
+  for (const { file, render } of GENERATED.filter((one) => one.file.startsWith(below))) {
     const path = join(root, file);
     const wanted = await render(root);
     if (existsSync(path) && readFileSync(path, 'utf8') === wanted) continue;
@@ -130,7 +130,9 @@ export async function generate(root: string, isCheck: boolean): Promise<readonly
 
 if (import.meta.main) {
   const isCheck = process.argv.includes('--check');
-  const outdated = await generate(dirname(import.meta.dirname), isCheck);
+  const at = process.argv.indexOf('--below');
+  const below = at < 0 ? '' : `${process.argv[at + 1]}/`;
+  const outdated = await generate(dirname(import.meta.dirname), isCheck, below);
   for (const file of outdated) console.log(isCheck ? `out of date: ${file}` : `written: ${file}`);
   if (isCheck && outdated.length > 0) {
     console.error('Run "npm run gen" and commit what it writes.');
