@@ -269,32 +269,12 @@ export function startNodeReconciling(deps: NodeReconcileDeps): NodeReconciling {
     return { afterMs: Math.max(0, Math.min(isSoon ? AFTER_ACTION_MS : RESYNC_MS, dueMs)) };
   }
 
-  /** A refusal of the API server or of a cloud is said on the object: who wrote it sees no log of ours. */
-  async function sayRefusal(name: string, { message, remedy }: Fault, signal: AbortSignal): Promise<void> {
-    const object = view.provisioners.all().get(`/${name}`);
-    if (!object) return;
-    const blank = { name, groups: [], groupIds: [], pending: 0, unfit: new Map() };
-    const obstacle = { reason: 'RightMissing', message: `${message} ${remedy}` } as const;
-    await say({ ...(snapshots.get(name) ?? blank), at: clock.now(), object, obstacle }, signal);
-  }
-
-  async function passOrRefusal(name: string, signal: AbortSignal): Promise<PassResult> {
-    try {
-      return await pass(name, signal);
-    } catch (thrown) {
-      const fault = Fault.from(thrown);
-      // Where even the status may not be written, the log has both.
-      if (fault.kind === 'denied') await sayRefusal(name, fault, signal).catch(() => {});
-      throw fault;
-    }
-  }
-
   const loop = startLoop({
     name: 'nodes',
     clock,
     random: deps.random,
     log,
-    reconcile: passOrRefusal,
+    reconcile: pass,
     logged: (provisioner) => ({ provisioner }),
     failed(name, { message, remedy }) {
       const object = view.provisioners.all().get(`/${name}`);
