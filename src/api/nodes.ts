@@ -5,6 +5,7 @@ import type { ApiDeps } from './deps.ts';
 import { gaugeSet } from './gauges.ts';
 import type { Gauges, GaugeWorld, Noun } from './noun.ts';
 import { type Route, route } from './route.ts';
+import { TimeHistogram } from './time-histogram.ts';
 import * as wire from './wire/node.ts';
 import { Name, toTimeIf } from './wire/shared.ts';
 
@@ -108,7 +109,29 @@ function routes(deps: ApiDeps): Route[] {
   ];
 }
 
-function gauges({ registry, features }: GaugeWorld): Gauges {
+const SECONDS = [0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900, 3_600];
+
+/** Observed when the request is committed, right before the cloud is called. */
+function followGrowths({ registry, store }: GaugeWorld): () => void {
+  const series = new TimeHistogram({
+    name: 'muster_node_provisioner_growth_seconds',
+    help: 'Time from when the scheduler, which counts whole seconds, refused the first pod to asking a cloud for its node.',
+    labelNames: ['provisioner'],
+    buckets: SECONDS,
+    registry,
+  });
+  return store.onChange('nodeGroups', (after, before) => {
+    const known = new Set(before?.asked.map(({ id }) => id));
+    for (const { id, at, neededSince } of after?.asked ?? []) {
+      if (neededSince === undefined || known.has(id)) continue;
+      const provisioner = after?.provisioner ?? '';
+      series.observe(provisioner, () => ({ provisioner }), Math.max(0, at - neededSince) / 1_000);
+    }
+  });
+}
+
+function gauges(world: GaugeWorld): Gauges {
+  const { registry, features } = world;
   const { gauge, reset } = gaugeSet(registry);
   const by = ['provisioner'];
   const nodes = gauge('muster_node_provisioner_nodes', 'Nodes by provisioner.', by);
@@ -119,8 +142,15 @@ function gauges({ registry, features }: GaugeWorld): Gauges {
   const requested = gauge('muster_node_provisioner_requested_gpus', 'GPUs that pods have asked for.', by);
   const pending = gauge('muster_node_provisioner_pending_pods', 'Pods that wait for nodes.', by);
   const unfit = gauge('muster_node_provisioner_unfit_pods', 'Pods that wait and that no node would help.', by);
+  const capacity = gauge(
+    'muster_node_provisioner_capacity_available',
+    '0 while nodes are needed and no group can give them.',
+    by,
+  );
   const ready = gauge('muster_node_provisioner_ready', '1 while the NodeProvisioner is served.', by);
+  const stop = followGrowths(world);
   return {
+    stop,
     refresh() {
       reset();
       for (const one of features().nodes?.list() ?? []) {
@@ -133,6 +163,7 @@ function gauges({ registry, features }: GaugeWorld): Gauges {
         requested.set(labels, one.gpusRequested);
         pending.set(labels, one.pendingPods);
         unfit.set(labels, one.unfitPods);
+        capacity.set(labels, one.hasCapacity ? 1 : 0);
         ready.set(labels, one.isReady ? 1 : 0);
       }
     },

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { systemClock } from '#core/clock.ts';
 import type { Computers, ShownComputer } from '#core/computer.ts';
-import type { Nodes, ShownNode, ShownNodePool } from '#core/node.ts';
 import type { HostStatus, Runtime, Runtimes } from '#core/runtime.ts';
 import { type OpenApi, openApi } from './openapi.ts';
 import { route } from './route.ts';
+import { nodesOfOne } from './testing/nodes.ts';
 import { anAgent, aSession, aWorker, poolWithSecret, row } from './testing/rows.ts';
 import { apiWorld } from './testing/world.ts';
 
@@ -64,48 +64,6 @@ const someComputers = {
     templates: [{ name: 't', platform: 'aws' }],
   }),
 } as unknown as Computers;
-const aNodePool: ShownNodePool = {
-  name: 'h100',
-  isReady: true,
-  reason: 'AtTarget',
-  message: 'It has 1 node.',
-  nodes: 1,
-  target: 1,
-  ready: 1,
-  starting: 0,
-  idle: 0,
-  gpus: 8,
-  gpusRequested: 8,
-  utilizationPercent: 100,
-  pendingPods: 0,
-  unfitPods: 0,
-  groups: [{ name: 'grp', size: 1, backoffUntil: 1, lastError: 'no stock' }],
-};
-const aNode: ShownNode = {
-  name: 'n1',
-  phase: 'ready',
-  group: 'grp',
-  gpus: 8,
-  gpusRequested: 8,
-  pods: 1,
-  deletionAt: 1,
-  endsAt: 2,
-  why: '1 pod is on it.',
-};
-const nodesOfTest: Nodes = {
-  fault: () => undefined,
-  list: () => [aNodePool],
-  show: () => ({ provisioner: aNodePool, nodes: [aNode] }),
-  plan: (name) => ({
-    name,
-    target: 1,
-    did: 'nothing',
-    why: '1 node',
-    reason: 'steady',
-    alternatives: [{ what: 'grow grp', whyNot: 'full' }],
-  }),
-  whyPod: (_name, pod) => ({ pod, verdict: 'It waits.', groups: [{ name: 'grp', obstacle: 'full' }] }),
-};
 
 describe('OpenAPI', () => {
   it('describes every route, and every reference leads somewhere', async () => {
@@ -172,7 +130,7 @@ describe('OpenAPI', () => {
         features: {
           runtimes: { hosts: () => [aHost] } as unknown as Runtimes,
           computers: someComputers,
-          nodes: nodesOfTest,
+          nodes: nodesOfOne,
         },
       },
     });

@@ -12,6 +12,8 @@ export interface AskedNodes {
   readonly names?: readonly string[] | undefined;
   readonly runForMs?: number | undefined;
   readonly at: number;
+  /** Since when the scheduler has refused the first pod that it is for. */
+  readonly neededSince?: number | undefined;
   /** The cloud has agreed; until then the same growth is repeated. */
   readonly isAnswered: boolean;
 }
@@ -104,6 +106,8 @@ export interface ShownGroup {
 export interface ShownNodePool {
   readonly name: string;
   readonly isReady: boolean;
+  /** Whether the nodes that are needed can be had. */
+  readonly hasCapacity: boolean;
   readonly reason: string;
   readonly message: string;
   readonly nodes: number;

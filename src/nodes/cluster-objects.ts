@@ -21,6 +21,8 @@ export interface PodFact {
   readonly isDeleted: boolean;
   /** The scheduler found no node, and says why. */
   readonly refusal?: string | undefined;
+  /** Since when it finds none, as the scheduler says: in whole seconds. */
+  readonly waitsSince?: number | undefined;
   /** It is held back, or the scheduler makes room for it already. */
   readonly isSpokenFor: boolean;
   readonly safeToEvict?: boolean | undefined;
@@ -78,7 +80,7 @@ export function podReader(): (object: KubeObject) => PodFact {
     const owner = asArray(metadata.ownerReferences)
       .map(asRecord)
       .find(({ controller }) => controller === true);
-    const { reason, message, status: isScheduled } = conditionOf(status, 'PodScheduled');
+    const { reason, message, status: isScheduled, lastTransitionTime } = conditionOf(status, 'PodScheduled');
     const isRefused = isScheduled === 'False' && reason === 'Unschedulable';
     return {
       key: `${metadata.namespace ?? ''}/${metadata.name}`,
@@ -91,6 +93,7 @@ export function podReader(): (object: KubeObject) => PodFact {
       isEnded: ['Succeeded', 'Failed'].includes(asText(status.phase)),
       isDeleted: metadata.deletionTimestamp !== undefined,
       refusal: isRefused ? asText(message) : undefined,
+      waitsSince: isRefused ? asTime(lastTransitionTime) : undefined,
       isSpokenFor: asArray(spec.schedulingGates).length > 0 || asText(status.nominatedNodeName) !== '',
       safeToEvict: booleanOf(annotations[SAFE_TO_EVICT]),
       mustStay: mustStay(annotations),

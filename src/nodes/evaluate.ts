@@ -65,6 +65,13 @@ function roomOfNode(node: SurveyedNode, template: NodeTemplate | undefined): Pod
   return room;
 }
 
+/** Since when the first of the pods waits that new nodes are for. */
+export function neededSinceOf(pending: readonly PodFact[], { packing }: Evaluation): number | undefined {
+  const needing = pending.filter(({ key }) => packing.placed.get(key)?.kind === 'new');
+  const times = needing.flatMap(({ waitsSince }) => waitsSince ?? []);
+  return times.length > 0 ? Math.min(...times) : undefined;
+}
+
 /** What goes with every node, as seen on the one that has most of it. */
 function daemonsOf({ nodes }: NodeSurvey): readonly PodClass[] {
   const [most] = nodes.toSorted((a, b) => b.ofNode.length - a.ofNode.length);

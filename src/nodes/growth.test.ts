@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { HOUR_MS, MINUTE_MS } from '#core/clock.ts';
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import type { GroupBackoff } from '#core/node.ts';
 import { nextBackoff } from './growth.ts';
+import { openNodesScene } from './testing/scene.ts';
 
 describe('the back-off of a group', () => {
   it('doubles from 5 to 30 minutes, failure by failure', () => {
@@ -28,4 +29,21 @@ describe('the back-off of a group', () => {
     expect(nextBackoff(last, 'no capacity', 3 * HOUR_MS - 1).lastMs).toBe(30 * MINUTE_MS);
     expect(nextBackoff(last, 'no capacity', 3 * HOUR_MS).lastMs).toBe(5 * MINUTE_MS);
   });
+});
+
+it('a growth says since when the scheduler refused the first pod that it is for', async () => {
+  const scene = await openNodesScene();
+  scene.cloud.addGroup('grp', 'zone-a');
+  await scene.define('h100', { existingInstanceGroupNames: ['grp'] });
+  await scene.clock.advance(5 * SECOND_MS);
+  const before = scene.clock.now();
+  for (const at of [1, 2]) await scene.addPod(`p${at}`, 8);
+  await scene.clock.advance(3 * SECOND_MS);
+
+  const [row] = scene.store.view.nodeGroups.all();
+  const [asked] = row?.asked ?? [];
+  expect(asked?.neededSince).toBeGreaterThanOrEqual(before - SECOND_MS);
+  expect(asked?.neededSince).toBeLessThanOrEqual(asked?.at ?? 0);
+  expect(row?.asked).toHaveLength(1);
+  await scene.stop();
 });

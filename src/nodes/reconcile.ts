@@ -15,7 +15,7 @@ import type { Journal } from '#journal/journal.ts';
 import { withAsked } from './account-rooms.ts';
 import { type NodeFact, podReader } from './cluster-objects.ts';
 import type { ClusterView } from './cluster-view.ts';
-import { evaluate } from './evaluate.ts';
+import { evaluate, neededSinceOf } from './evaluate.ts';
 import type { GrowthPart } from './growth.ts';
 import { openKnownGroups } from './known-groups.ts';
 import { openMadeGroups } from './made-groups.ts';
@@ -258,7 +258,8 @@ export function startNodeReconciling(deps: NodeReconcileDeps): NodeReconciling {
     if (isActing) {
       await view.fresh(FRESH_MS, signal);
       known.changed(name);
-      await steps.carryOut(decided.step, { ...context, reason: decided.reason.code });
+      const neededSince = neededSinceOf(claim.pending, evaluation);
+      await steps.carryOut(decided.step, { ...context, neededSince, reason: decided.reason.code });
     }
     await say(snapshots.get(name) ?? snapshot, signal);
     return nextPass(decided, isActing || !peers.areSeen(name));

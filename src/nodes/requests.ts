@@ -41,10 +41,12 @@ const shownNode = (node: SurveyedNode): ShownNode => ({
 
 function shown(snapshot: Snapshot): ShownNodePool {
   const counts = countsOf(snapshot);
-  const ready = statusOfNodePool(snapshot, undefined, snapshot.at).conditions?.find(({ type }) => type === 'Ready');
+  const { conditions = [] } = statusOfNodePool(snapshot, undefined, snapshot.at);
+  const ready = conditions.find(({ type }) => type === 'Ready');
   return {
     name: snapshot.name,
     isReady: ready?.status === 'True',
+    hasCapacity: conditions.every(({ type, status }) => type !== 'CapacityAvailable' || status === 'True'),
     reason: ready?.reason ?? '',
     message: ready?.message ?? '',
     nodes: counts?.currentSize ?? 0,

@@ -36,6 +36,8 @@ export interface StepContext {
   rooms(): AccountRooms;
   /** From now on passes over other objects count these machines. */
   reserve(parts: readonly GrowthPart[]): void;
+  /** Since when the first pod waits for which groups grow. */
+  readonly neededSince?: number | undefined;
   /** Why, for the annotation of nodes that go. */
   readonly reason: string;
   readonly signal: AbortSignal;
@@ -63,7 +65,7 @@ export function openSteps(deps: StepDeps) {
 
   const keep = (row: NodeGroupRow): Promise<void> => store.commit([put('nodeGroups', row)]);
 
-  function askedFor({ group, count }: GrowthPart): AskedNodes {
+  function askedFor({ group, count }: GrowthPart, { neededSince }: StepContext): AskedNodes {
     const { wanted, baseName } = group.state;
     const id = shortId(random);
     const named = Array.from({ length: count }, () => `${baseName}-${shortId(random, SUFFIX_LENGTH)}`);
@@ -74,6 +76,7 @@ export function openSteps(deps: StepDeps) {
       names: baseName === undefined ? undefined : named,
       runForMs: group.policy.flexStart?.runForMs,
       at: clock.now(),
+      neededSince,
       isAnswered: false,
     };
   }
@@ -92,7 +95,7 @@ export function openSteps(deps: StepDeps) {
   /** Sends a growth that is committed; false: its cloud refused it. */
   async function send(group: SeenGroup, asked: AskedNodes, context: StepContext): Promise<boolean> {
     const without = (): AskedNodes[] => rowOf(group, context.name).asked.filter(({ id }) => id !== asked.id);
-    const { at: _at, isAnswered: _isAnswered, ...growth } = asked;
+    const { at: _at, neededSince: _neededSince, isAnswered: _isAnswered, ...growth } = asked;
     try {
       await callGroup(group, context, 'grow', (it, signal) => it.grow(growth, signal));
     } catch (thrown) {
@@ -111,7 +114,7 @@ export function openSteps(deps: StepDeps) {
     const tried = new Set<string>();
     for (const part of parts) {
       tried.add(part.group.id);
-      const asked = askedFor(part);
+      const asked = askedFor(part, context);
       const row = rowOf(part.group, context.name);
       await keep({ ...row, asked: [...row.asked, asked] });
       if (!(await send(part.group, asked, context))) refused += part.count;

@@ -1,8 +1,14 @@
 // What deploy/monitoring asks Prometheus for, beside what a real server shows.
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Registry } from 'prom-client';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { noun } from '../../src/api/nodes.ts';
+import type { GaugeWorld } from '../../src/api/noun.ts';
+import { nodesOfOne } from '../../src/api/testing/nodes.ts';
+import { emptyDisk, memoryDriver } from '../../src/store/memory.ts';
+import { openStore } from '../../src/store/store.ts';
 import { runCli } from './harness/cli.ts';
 import { placeServer, startServer } from './harness/server.ts';
 import { openWorld, ROOT } from './harness/world.ts';
@@ -57,6 +63,18 @@ function unknownIn(query: string, labels: ReadonlyMap<string, ReadonlySet<string
   ];
 }
 
+/** What the gauges of nodes show where there is a NodeProvisioner, which this server has not. */
+async function scrapeOfNodes(): Promise<string> {
+  const registry = new Registry();
+  const store = await openStore(memoryDriver(emptyDisk()), () => {});
+  const world = { registry, store, features: () => ({ nodes: nodesOfOne }) };
+  const gauges = noun.gauges?.(world as unknown as GaugeWorld);
+  await gauges?.refresh();
+  gauges?.stop?.();
+  await store.close();
+  return registry.metrics();
+}
+
 let labels: ReadonlyMap<string, ReadonlySet<string>>;
 
 beforeAll(async () => {
@@ -71,7 +89,7 @@ beforeAll(async () => {
     expect(ran.code, ran.err).toBe(0);
     const headers = { authorization: `Bearer ${world.read('data/admin.token').trim()}` };
     const scrape = await fetch(`${address.MUSTER_ADDRESS}/metrics`, { headers });
-    labels = labelsIn(await scrape.text());
+    labels = new Map([...labelsIn(await scrape.text()), ...labelsIn(await scrapeOfNodes())]);
   } finally {
     await world.close();
   }

@@ -1,0 +1,46 @@
+import type { Nodes, ShownNode, ShownNodePool } from '#core/node.ts';
+
+const aNodePool: ShownNodePool = {
+  name: 'h100',
+  isReady: true,
+  hasCapacity: true,
+  reason: 'AtTarget',
+  message: 'It has 1 node.',
+  nodes: 1,
+  target: 1,
+  ready: 1,
+  starting: 0,
+  idle: 0,
+  gpus: 8,
+  gpusRequested: 8,
+  utilizationPercent: 100,
+  pendingPods: 0,
+  unfitPods: 0,
+  groups: [{ name: 'grp', size: 1, backoffUntil: 1, lastError: 'no stock' }],
+};
+const aNode: ShownNode = {
+  name: 'n1',
+  phase: 'ready',
+  group: 'grp',
+  gpus: 8,
+  gpusRequested: 8,
+  pods: 1,
+  deletionAt: 1,
+  endsAt: 2,
+  why: '1 pod is on it.',
+};
+/** Nodes with one NodeProvisioner, which has everything that can be shown. */
+export const nodesOfOne: Nodes = {
+  fault: () => undefined,
+  list: () => [aNodePool],
+  show: () => ({ provisioner: aNodePool, nodes: [aNode] }),
+  plan: (name) => ({
+    name,
+    target: 1,
+    did: 'nothing',
+    why: '1 node',
+    reason: 'steady',
+    alternatives: [{ what: 'grow grp', whyNot: 'full' }],
+  }),
+  whyPod: (_name, pod) => ({ pod, verdict: 'It waits.', groups: [{ name: 'grp', obstacle: 'full' }] }),
+};
