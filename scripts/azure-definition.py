@@ -2,7 +2,7 @@
 
   pip download --no-deps azure-mgmt-compute==38.2.0 azure-mgmt-network==33.1.0 azure-mgmt-containerservice==41.8.0 \
     azure-mgmt-monitor==7.0.0 azure-mgmt-resource-subscriptions==1.0.0 azure-mgmt-resource==26.0.0 \
-    azure-appconfiguration==1.10.0
+    azure-appconfiguration==1.10.0 azure-mgmt-containerinstance==10.1.0
   for one in *.whl; do unzip "$one" -d FOLDER; done
   python3 scripts/azure-definition.py FOLDER
 
@@ -19,6 +19,7 @@ COMPUTE = "azure/mgmt/compute"
 NETWORK = "azure/mgmt/network"
 RESOURCES = "azure/mgmt/resource/resources"
 STORE = "azure/appconfiguration/_generated"
+CONTAINERS = "azure/mgmt/containerinstance"
 
 # By the name in the fake: package, operation, and the model of the body.
 WANTED = {
@@ -67,13 +68,24 @@ WANTED = {
     "kvGet": (STORE, "azure_app_configuration_get_key_value", None),
     "kvPut": (STORE, "azure_app_configuration_put_key_value", "KeyValue"),
     "kvDelete": (STORE, "azure_app_configuration_delete_key_value", None),
+    "containerPut": (CONTAINERS, "create_or_update", "ContainerGroup"),
+    "containerGet": (CONTAINERS, "get", None),
+    "containerList": (CONTAINERS, "list_by_resource_group", None),
+    "containerDelete": (CONTAINERS, "delete", None),
+    "containerStop": (CONTAINERS, "stop", None),
+    "containerLogs": (CONTAINERS, "list_logs", None),
 }
 OPERATIONS = {
     "azure/mgmt/monitor": "operations/_autoscale_settings_operations.py",
     STORE: "_operations/_operations.py",
+    CONTAINERS: "operations/_container_groups_operations.py",
 }
+# Where an operation is in another file than those of its package.
+PLACES = {"containerLogs": "operations/_containers_operations.py"}
 # Compute and network have models of the same name.
-PREFIXES = {NETWORK: "network.", RESOURCES: "resources."}
+PREFIXES = {NETWORK: "network.", RESOURCES: "resources.", CONTAINERS: "container."}
+# Models of an older generator: their fields are parameters, and a map has the places of these in the body.
+OLD_MODELS = {CONTAINERS: ("_models_py3.py", "_container_instance_management_client_enums.py")}
 # The enumeration of sizes is of 2016; Azure has others since.
 NO_ENUM = {"VirtualMachineSizeTypes"}
 TYPES = {"str": "string", "int": "integer", "float": "number", "bool": "boolean"}
@@ -99,8 +111,10 @@ class Models:
     def __init__(self, package, defs):
         self.defs = defs
         self.prefix = PREFIXES.get(package, "")
-        self.models = classes_in(f"{package}/models/_models.py")
-        self.enums = classes_in(f"{package}/models/_enums.py")
+        models, enums = OLD_MODELS.get(package, ("_models.py", "_enums.py"))
+        self.is_old = package in OLD_MODELS
+        self.models = classes_in(f"{package}/models/{models}")
+        self.enums = classes_in(f"{package}/models/{enums}")
 
     def fields(self, name):
         """All fields with those of the bases."""
@@ -119,7 +133,30 @@ class Models:
             self.defs[key] = self.model(name)
         return {"$ref": f"#/$defs/{key}"}
 
+    def old_model(self, name):
+        body = self.models[name].body
+        keys = next(ast.literal_eval(one.value) for one in body if isinstance(one, ast.Assign) and one.targets[0].id == "_attribute_map")
+        init = next(one for one in body if isinstance(one, ast.FunctionDef) and one.name == "__init__").args
+        given = dict(zip([one.arg for one in init.kwonlyargs], zip(init.kwonlyargs, init.kw_defaults)))
+        tree = {"type": "object", "properties": {}, "additionalProperties": False}
+        for field, entry in keys.items():
+            at = tree
+            *outer, last = entry["key"].split(".")
+            parameter, default = given.get(field, (None, None))
+            for key in [*outer, last]:
+                if parameter is not None and default is None and key not in at.setdefault("required", []):
+                    at["required"].append(key)
+                if key != last:
+                    at = at["properties"].setdefault(key, {"type": "object", "properties": {}, "additionalProperties": False})
+            # What only Azure writes is no parameter.
+            at["properties"][last] = {} if parameter is None else self.schema(parameter.annotation)
+            if not at.get("required"):
+                at.pop("required", None)
+        return tree
+
     def model(self, name):
+        if self.is_old:
+            return self.old_model(name)
         properties, required = {}, []
         for field in self.fields(name):
             if getattr(field.value.func, "id", "") not in ("rest_field", "rest_discriminator"):
@@ -160,8 +197,8 @@ class Models:
         return self.schema(inner[1])
 
 
-def query_of(package, operation):
-    path = f"{package}/{OPERATIONS.get(package, 'operations/_operations.py')}"
+def query_of(package, operation, place):
+    path = f"{package}/{place or OPERATIONS.get(package, 'operations/_operations.py')}"
     text = (folder / path).read_text()
     name = f"build_{operation}_request"
     body = re.split(r"\n(?:def|class) ", text.split(f"\ndef {name}(")[1])[0]
@@ -182,7 +219,7 @@ def release_of(package):
 
 defs, methods, opened, versions = {}, {}, {}, {}
 for action, (package, operation, model) in WANTED.items():
-    query, version = query_of(package, operation)
+    query, version = query_of(package, operation, PLACES.get(action))
     versions.setdefault(package, version)
     method = {"query": query, "required": ["api-version"]}
     if model is not None:

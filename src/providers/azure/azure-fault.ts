@@ -32,6 +32,29 @@ const RULES: readonly Rule[] = [
     remedy: 'Wait, or offer another size, zone or location.',
   },
   {
+    // Of container instances; elsewhere the service itself is away.
+    codes: /^ServiceUnavailable$/,
+    words: /not available in the location/i,
+    kind: 'exhausted',
+    remedy: 'Wait, ask for fewer cpus or less memory_gb, or offer another location.',
+  },
+  {
+    codes: /^RegistryErrorResponse$/,
+    kind: 'exhausted',
+    remedy: 'Wait: the registry is away, or limits how often images are pulled. Log in to it, or use one of your own.',
+  },
+  {
+    codes: /^InaccessibleImage$/,
+    kind: 'invalid',
+    remedy:
+      'Push it (`muster image build docker --push HOST/NAME`), correct image, or set registry_username and registry_password.',
+  },
+  {
+    codes: /^ContainerGroupQuotaReached$/,
+    kind: 'quota',
+    remedy: 'Raise the quota of container instances in this location (page Quotas of the portal), or lower max_agents.',
+  },
+  {
     codes: /^(QuotaExceeded|PublicIPCountLimitReached|.*QuotaReached|ResourceQuotaExceeded)$/,
     kind: 'quota',
     remedy: 'Raise the quota of the subscription in this location (az vm list-usage), or lower max_agents.',
@@ -50,7 +73,8 @@ const RULES: readonly Rule[] = [
   {
     codes: /^(ReadOnlyDisabledSubscription|SubscriptionNotRegistered|MissingSubscriptionRegistration)$/,
     kind: 'denied',
-    remedy: 'Enable the subscription, and register Microsoft.Compute and Microsoft.Network: az provider register.',
+    remedy:
+      'Enable the subscription, and register Microsoft.Compute and Microsoft.Network, for containers Microsoft.ContainerInstance: az provider register.',
   },
 ];
 

@@ -2,6 +2,7 @@
 import { kind, type Provider } from '#core/provider.ts';
 import { AksConfig } from './aks/config.ts';
 import { AppConfigurationConfig, placeOf } from './app-configuration/config.ts';
+import { ContainerInstanceConfig } from './container-instance/config.ts';
 import { VmConfig } from './vm/config.ts';
 import { VmssConfig } from './vmss/config.ts';
 
@@ -38,6 +39,21 @@ export default {
       hasPrices: true,
       boots: 'script',
       open: async (...given) => (await import('./vm/backend.ts')).openVms(...given),
+    }),
+    azure_container_instance: kind({
+      summary: 'Container groups of Azure Container Instances, each with one container of an image that has the agent.',
+      config: ContainerInstanceConfig,
+      example: {
+        subscription_id: '00000000-0000-0000-0000-000000000001',
+        resource_group: 'velda',
+        location: 'westeurope',
+        image: 'velda.azurecr.io/muster-agent:1.2.0',
+        cpus: 2,
+        memory_gb: 4,
+      },
+      trust: 'any source',
+      batch: MACHINES_A_CALL,
+      open: async (...given) => (await import('./container-instance/backend.ts')).openContainerInstances(...given),
     }),
     azure_vmss: kind({
       summary: 'Machines of a flexible scale set of Azure, formed by its profile.',

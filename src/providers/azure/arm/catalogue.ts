@@ -74,17 +74,19 @@ function unlisted(what: string, written: string, known: readonly string[]): stri
   return `Azure lists no ${what} "${written}"${meant === undefined ? '.' : `; did you mean "${meant}"?`}`;
 }
 
-/** A refusal with what Azure's lists say of the size and location that were sent. */
+/** A refusal with what Azure's lists say of the location that was sent, and of the size where there is one. */
 export async function advised(
   arm: Arm,
   fault: Fault,
-  { vmSize, location }: { readonly vmSize: string; readonly location: string },
+  { vmSize, location }: { readonly vmSize?: string; readonly location: string },
   signal: AbortSignal,
 ): Promise<Fault> {
   if (fault.kind !== 'invalid') return fault;
   const found = await Promise.all([
     locationsOf(arm, signal).then((known) => unlisted('location', location, known)),
-    sizesIn(arm, location, signal).then((known) => unlisted(`size for ${location}:`, vmSize, namesOf(known))),
+    vmSize === undefined
+      ? undefined
+      : sizesIn(arm, location, signal).then((known) => unlisted(`size for ${location}:`, vmSize, namesOf(known))),
   ]).catch(() => []);
   const [place, size] = found;
   const remedy = place ?? size;

@@ -8,6 +8,8 @@ import { askClusters } from './clusters.ts';
 import { answerCompute } from './compute/answer.ts';
 import { type ComputeOptions, openCompute } from './compute/compute.ts';
 import { listPrices } from './compute/prices.ts';
+import { answerContainers } from './containers/answer.ts';
+import { openContainers } from './containers/groups.ts';
 import { type AzureCall, readCall } from './read-call.ts';
 import { giveToken } from './tokens.ts';
 import { type World, whose } from './world.ts';
@@ -76,7 +78,7 @@ function answer(call: AzureCall, world: World): object {
   if (!world.isOpen) checkToken(call, world);
   checkQuestion(call, world);
   checkCall(call);
-  return answerCompute(call, world) ?? askClusters(call, world);
+  return answerCompute(call, world) ?? answerContainers(call, world) ?? askClusters(call, world);
 }
 
 /** Each service in its own form of errors. */
@@ -91,12 +93,18 @@ function refuse({ service }: AzureCall, { code, message, status }: Refusal): Res
   return Response.json(body, { status, headers });
 }
 
+// learn.microsoft.com/azure/container-instances/container-instances-resource-and-quota-limits: creations, as deletions, of
+// container groups: 100 in five minutes, 300 an hour.
+const GROUP_CHANGES = { size: 100, perSecond: 300 / 3_600 };
+const isGroupChange = (action: string): boolean => /\.container(Put|Delete)$/.test(action);
+
 /** What Resource Manager allows each subscription and identity. */
-export const publishedLimits: Limits<AzureCall> = ({ service, sent: { method } }) => {
+export const publishedLimits: Limits<AzureCall> = ({ service, action, sent: { method } }) => {
   if (service !== 'management') return [];
   if (method === 'GET') return [{ limit: { bucket: 'reads', size: 250, perSecond: 25 }, count: 1 }];
   const bucket = method === 'DELETE' ? 'deletes' : 'writes';
-  return [{ limit: { bucket, size: 200, perSecond: 10 }, count: 1 }];
+  const all = { limit: { bucket, size: 200, perSecond: 10 }, count: 1 };
+  return isGroupChange(action) ? [all, { limit: { bucket: `groups ${bucket}`, ...GROUP_CHANGES }, count: 1 }] : [all];
 };
 
 export interface FakeAzureOptions extends Omit<ComputeOptions, 'clock' | 'subscriptionId'> {
@@ -113,12 +121,14 @@ const tooMuch = ({ service }: AzureCall): Error =>
 export function openFakeAzure(clock: Clock, options: FakeAzureOptions = {}): FakeAzure {
   const { pageSize = 50, limits = noLimits, ...behaviour } = options;
   const take = openBuckets<AzureCall>({ limits: () => limits, tooMuch });
+  const compute = openCompute({ clock, subscriptionId: SUBSCRIPTION, ...behaviour });
   const world: World = {
     clock,
     subscriptionId: SUBSCRIPTION,
     clusters: [],
     stores: new Map(),
-    compute: openCompute({ clock, subscriptionId: SUBSCRIPTION, ...behaviour }),
+    compute,
+    containers: openContainers({ ...compute, subscriptionId: SUBSCRIPTION }),
     isOpen: false,
     proofs: new Map(),
     machineIdentities: [],

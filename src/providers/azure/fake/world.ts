@@ -1,6 +1,7 @@
 import type { Clock } from '#core/clock.ts';
 import type { FakeStore } from './app-configuration/store.ts';
 import type { Compute } from './compute/compute.ts';
+import type { Containers } from './containers/groups.ts';
 
 export const TOKEN_SECONDS = 3_600;
 
@@ -29,6 +30,7 @@ export interface World {
   /** The stores of App Configuration, by name. */
   readonly stores: Map<string, FakeStore>;
   readonly compute: Compute;
+  readonly containers: Containers;
   /** Whether everybody may do everything, as with an emulator. */
   isOpen: boolean;
   /** Secrets and federated tokens of applications, by client id. */

@@ -1,5 +1,3 @@
-import type { ArmError } from '../azure-fault.ts';
-
 /** What Azure shows of any resource. */
 export interface Resource {
   readonly id: string;
@@ -45,12 +43,6 @@ export interface Part extends Resource {
 /** A virtual network or a network security group. */
 export interface NetworkPart extends Resource {
   readonly properties?: { readonly provisioningState?: string };
-}
-
-/** Where a long-running operation stands. */
-export interface Operation {
-  readonly status: string;
-  readonly error?: ArmError;
 }
 
 export const COMPUTE_VERSION = '2026-03-01';

@@ -26,7 +26,10 @@ export function openMachines(group: Group, forming: Forming): Backend {
 }
 
 /** Nothing is made in a group that is not there, and Muster makes no groups. */
-function groupMissing({ resourceGroup, location }: VmConfig, { kind, message, cause }: Fault): Fault | undefined {
+export function groupMissing(
+  { resourceGroup, location }: Pick<VmConfig, 'resourceGroup' | 'location'>,
+  { kind, message, cause }: Fault,
+): Fault | undefined {
   if (kind !== 'missing' || !message.includes('ResourceGroupNotFound')) return undefined;
   const remedy = `Create it (az group create --name ${resourceGroup} --location ${location}), or correct resource_group.`;
   return new Fault(kind, message, { cause, remedy });

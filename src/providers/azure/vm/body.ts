@@ -104,7 +104,7 @@ function market({ market: chosen, spotMaxPrice = -1 }: VmConfig): object {
 }
 
 /** `NETWORK/SUBNET` as an id. */
-function subnetIn({ path }: Group, subnetId: string): string {
+export function subnetIn({ path }: Pick<Group, 'path'>, subnetId: string): string {
   const [network, subnet] = subnetId.split('/');
   if (network === '') return subnetId;
   return `${path}/providers/Microsoft.Network/virtualNetworks/${network}/subnets/${subnet}`;

@@ -3,7 +3,7 @@ import { agentFileFields } from '#boot/agent-file.ts';
 import { freeMap } from '#core/schema.ts';
 
 const RESOURCE = /^\/subscriptions\/[^/]+\/resourceGroups\/[^/]+\/providers\/[^/]+(\/[^/]+){2,}$/i;
-const SUBNET = /^(\/subscriptions\/.+\/virtualNetworks\/[^/]+\/subnets\/[^/]+|[\w.-]+\/[\w.-]+)$/i;
+export const SUBNET = /^(\/subscriptions\/.+\/virtualNetworks\/[^/]+\/subnets\/[^/]+|[\w.-]+\/[\w.-]+)$/i;
 const URN = /^[\w.-]+:[\w.-]+:[\w.-]+:[\w.-]+$/;
 /** For sizes with an Arm processor, or without Hyper-V generation 2, the same in another form. */
 export const STANDARD_IMAGE = 'Canonical:ubuntu-24_04-lts:server:latest';
@@ -15,7 +15,7 @@ const RESERVED = /^(muster-|microsoft|azure|windows)/i;
 const MOST_TAGS = 40;
 const MOST_VALUE = 256;
 
-const tags = freeMap()
+export const tags = freeMap()
   .superRefine((map, context) => {
     for (const [key, value] of Object.entries(map)) {
       const refuse = (message: string): void => context.addIssue({ code: 'custom', path: [key], message });
@@ -31,13 +31,19 @@ const tags = freeMap()
   );
 
 /** The server sends its token there, so documents of others may not set it. */
-const endpoint = z
+export const endpoint = z
   .url({ protocol: /^https?$/ })
   .optional()
   .describe("Address of the Resource Manager; only in the operator's own file.")
   .meta({ operatorOnly: true, shapes: false, defaultText: '`AZURE_RESOURCE_MANAGER_URL`, else Azure' });
 
-/** What both kinds of machines have. */
+export const location = z
+  .string()
+  .min(1)
+  .transform((text) => text.toLowerCase().replace(/\s+/g, ''))
+  .describe('The location, like `westeurope`.');
+
+/** What all kinds of machines have. */
 export const placeFields = {
   subscriptionId: z
     .guid('must be the id of a subscription')
@@ -70,11 +76,7 @@ export const machineFields = {
 export const VmConfig = z
   .strictObject({
     ...placeFields,
-    location: z
-      .string()
-      .min(1)
-      .transform((text) => text.toLowerCase().replace(/\s+/g, ''))
-      .describe('The location, like `westeurope`.'),
+    location,
     vmSize: z.string().min(1).describe('The size, like `Standard_NC24ads_A100_v4`.'),
     image: z
       .string()

@@ -1,12 +1,12 @@
 // A machine is put by its name, and only where there is none of that name: repeating a launch makes nothing twice. Azure
 // agrees first and finds out afterwards: the operation tells how that ended.
 import { Fault, isUnclear } from '#core/fault.ts';
-import type { Backend, Launch, Mark, Outcome } from '#core/provider.ts';
-import { checkEach, createEach } from '#rest/creations.ts';
-import { faultOfOperation } from '../azure-fault.ts';
-import { COMPUTE_VERSION, type Operation } from './api.ts';
+import type { Backend, Launch, Outcome } from '#core/provider.ts';
+import { createEach } from '#rest/creations.ts';
+import { checkCreations, operationIn } from '../arm/operations.ts';
+import { COMPUTE_VERSION } from './api.ts';
 import { findVm, type Group, vmPath } from './group.ts';
-import { markOf } from './marks.ts';
+import { isOwnedAlike, markOf } from './marks.ts';
 
 export interface Forming {
   /** What makes the requests for the machines of a launch. */
@@ -19,12 +19,6 @@ export interface Forming {
   advise(fault: Fault, signal: AbortSignal): Promise<Fault>;
 }
 
-const RUNNING = /^(inprogress|accepted|running|creating)$/i;
-const FAILED = /^(failed|canceled)$/i;
-
-const isSame = (found: Mark | undefined, wanted: Mark): boolean =>
-  (['cluster', 'use', 'owner'] as const).every((key) => found?.[key] === wanted[key]);
-
 export function creatorOf(
   group: Group,
   { bodies, advise, prepare, undo }: Forming,
@@ -34,7 +28,7 @@ export function creatorOf(
   async function put(name: string, body: object, signal: AbortSignal): Promise<Outcome> {
     let operation: string | undefined;
     const heard = (answer: Response): void => {
-      operation = answer.headers.get('azure-asyncoperation') ?? undefined;
+      operation = operationIn(answer);
     };
     const request = { method: 'PUT', path: vmPath(group, name), apiVersion: COMPUTE_VERSION, body, heard } as const;
     await arm.ask({ ...request, headers: { 'if-none-match': '*' } }, signal);
@@ -45,7 +39,7 @@ export function creatorOf(
   async function taken({ mark }: Launch, name: string, signal: AbortSignal): Promise<Outcome | undefined> {
     const vm = await findVm(group, name, signal);
     if (!vm) return undefined;
-    if (isSame(markOf(vm), mark)) return { name };
+    if (isOwnedAlike(markOf(vm), mark)) return { name };
     return { name, fault: new Fault('invalid', `There is a machine ${name} that Muster did not make for this pool.`) };
   }
 
@@ -78,12 +72,6 @@ export function creatorOf(
       const bodyOf = bodies(launch, signal);
       return createEach(launch, signal, async (name) => createOne(launch, name, (await bodyOf)(name), signal));
     },
-    check: (pending, signal) =>
-      checkEach(pending, signal, async (operation, names) => {
-        const { status, error } = await arm.askAt<Operation>(operation, signal);
-        if (RUNNING.test(status)) return names.map((name) => ({ name, operation }));
-        if (!FAILED.test(status)) return names.map((name) => ({ name }));
-        return names.map((name) => ({ name, fault: faultOfOperation(error, `The creation of ${name}`) }));
-      }),
+    check: (pending, signal) => checkCreations(arm, pending, signal),
   };
 }

@@ -60,6 +60,10 @@ export function markOf({ tags }: Tagged): Mark | undefined {
   return cluster && use && owner && shape ? { cluster, use, owner, shape } : undefined;
 }
 
+/** Whether that is the mark of a machine of the same owner: its shape may be another by now. */
+export const isOwnedAlike = (found: Mark | undefined, wanted: Mark): boolean =>
+  (['cluster', 'use', 'owner'] as const).every((key) => found?.[key] === wanted[key]);
+
 /** The machine that a part is of. */
 export const machineNameOf = (resource: Tagged): string | undefined => tagOf(resource, NAME);
 

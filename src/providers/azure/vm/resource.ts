@@ -1,8 +1,9 @@
 // Resources of a resource group that we name ourselves, one at a time.
 import { Fault } from '#core/fault.ts';
 import { finished, type Progress } from '#rest/retry.ts';
+import type { Operation } from '../arm/operations.ts';
 import { faultOfOperation } from '../azure-fault.ts';
-import type { Operation, Resource } from './api.ts';
+import type { Resource } from './api.ts';
 import type { Group } from './group.ts';
 
 /** Where a resource is. */
@@ -15,14 +16,16 @@ export interface ResourcePlace {
 
 const REMOVED_WITHIN_MS = 30_000;
 
-export const resourcePath = ({ path }: Group, { type, name }: Pick<ResourcePlace, 'type' | 'name'>): string =>
-  `${path}/providers/${type}/${encodeURIComponent(name)}`;
+export const resourcePath = (
+  { path }: Pick<Group, 'path'>,
+  { type, name }: Pick<ResourcePlace, 'type' | 'name'>,
+): string => `${path}/providers/${type}/${encodeURIComponent(name)}`;
 
 const isMissing = (thrown: unknown): boolean => Fault.from(thrown).kind === 'missing';
 
 /** The resource as it is now; nothing where there is none. */
 export async function findResource<T extends Resource>(
-  group: Group,
+  group: Pick<Group, 'arm' | 'path'>,
   place: ResourcePlace,
   signal: AbortSignal,
 ): Promise<T | undefined> {

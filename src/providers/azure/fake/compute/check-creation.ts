@@ -45,7 +45,7 @@ function refuseUnless(isGood: unknown, code: string, message: string): void {
   if (!isGood) throw refusal(code, message, 400);
 }
 
-function checkTags(tags: Tags): void {
+export function checkTags(tags: Tags): void {
   refuseUnless(Object.keys(tags).length <= MOST_TAGS, 'InvalidTagCount', `A resource has at most ${MOST_TAGS} tags.`);
   for (const [key, value] of Object.entries(tags))
     refuseUnless(TAG.test(key) && value.length <= 256, 'InvalidTagNameCharacters', `The tag '${key}' is invalid.`);

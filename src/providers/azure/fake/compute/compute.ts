@@ -61,8 +61,8 @@ export interface Compute {
   interfacesOf(ids: readonly string[]): readonly string[];
   make(group: string, name: string, wanted: WantedVm): { readonly vm: FakeVm; readonly operation: FakeOperation };
   end(vm: FakeVm): FakeOperation;
-  /** An operation that takes so long, and succeeds. */
-  begin(afterMs: number): FakeOperation;
+  /** An operation that takes so long, and succeeds unless it has an error. */
+  begin(afterMs: number, error?: FakeOperation['error']): FakeOperation;
   endPart(part: FakePart): FakeOperation;
   /** The machine shuts itself down. */
   stop(vm: FakeVm): void;
@@ -73,7 +73,7 @@ export interface Compute {
 
 const [BOOT_MS, END_MS, LATE_MS, LAG_MS, PART_MS] = [2_000, 2_000, 3_000, 2_000, 1_000];
 const MANY_CORES = 1_000_000;
-const PREEMPTED = {
+export const PREEMPTED = {
   code: 'OperationPreempted',
   message: 'Operation execution has been preempted by a more recent operation.',
 };
@@ -234,7 +234,7 @@ export function openCompute(options: ComputeOptions): Compute {
       return { vm, operation };
     },
     end,
-    begin: (afterMs) => operate(afterMs),
+    begin: operate,
     endPart(part) {
       part.goneAtMs = clock.now() + PART_MS;
       return operate(PART_MS);

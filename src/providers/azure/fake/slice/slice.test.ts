@@ -1,5 +1,6 @@
 import { inject } from 'vitest';
 import { testSlice } from '../../../../conformance/slice.ts';
+import { GROUP_SLICE } from '../containers/testing/slice.ts';
 import { OWN_NETWORK_SLICE, VM_SLICE, VMSS_SLICE } from './testing.ts';
 
 testSlice('a pool of virtual machines of Azure', VM_SLICE);
@@ -8,4 +9,5 @@ testSlice('a pool of virtual machines of Azure', VM_SLICE);
 if (inject('sliceStride') === 1) {
   testSlice('a pool in a scale set of Azure', VMSS_SLICE);
   testSlice('a pool of virtual machines of Azure with networks of their own', OWN_NETWORK_SLICE);
+  testSlice('a pool of container groups of Azure', GROUP_SLICE);
 }
