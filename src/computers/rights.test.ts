@@ -14,6 +14,11 @@ const context = { variable: () => undefined, agentImage: 'muster/agent:1' };
 const NEEDED: Readonly<Record<string, Record<string, string>>> = {
   azure: { subscription_id: '00000000-0000-0000-0000-000000000001' },
   gcp: { project: 'my-project' },
+  azure_container_instances: {
+    subscription_id: '00000000-0000-0000-0000-000000000001',
+    resource_group: 'g',
+    image: 'host.example/agent',
+  },
 };
 
 /** All that a platform for operators may make of its options; whatever else a backend can do is not theirs. */
@@ -21,6 +26,10 @@ const MADE: Readonly<Record<string, { kind: string; keys: readonly string[] }>> 
   aws: { kind: 'aws_launch_template', keys: ['region', 'instance_type', 'ami_id', 'security_groups'] },
   azure: { kind: 'azure_vm', keys: ['subscription_id', 'resource_group', 'location', 'vm_size', 'image'] },
   gcp: { kind: 'gce_instance', keys: ['project', 'zone', 'machine_type', 'image'] },
+  azure_container_instances: {
+    kind: 'azure_container_instance',
+    keys: ['subscription_id', 'resource_group', 'location', 'image', 'container_name'],
+  },
 };
 
 const HOSTILE = [
@@ -136,14 +145,14 @@ describe('an operator that creates a computer', () => {
     }
   });
 
-  it.each(['aws', 'azure', 'gcp'])('cannot send the credentials of the server elsewhere by a place: %s', (platform) => {
+  it.each(Object.keys(MADE))('cannot send the credentials of the server elsewhere by a place: %s', (platform) => {
     const [place] = optionsOf(platform).filter(({ name }) => ['region', 'location', 'zone'].includes(name));
 
     for (const value of HOSTILE.filter((text) => /[^A-Za-z0-9 _-]/.test(text)))
       expect(offered(platform, { [place?.name ?? '']: value }), value).toBeUndefined();
   });
 
-  it.each(['aws', 'azure', 'gcp'])('is refused with every option that the platform does not have: %s', (platform) => {
+  it.each(Object.keys(MADE))('is refused with every option that the platform does not have: %s', (platform) => {
     const known = new Set(optionsOf(platform).map(({ name }) => name));
     const keysOfKinds = ['user_data', 'agent_config', 'agent_config_content', 'iam_instance_profile', 'endpoint'];
     const others = [...keysOfKinds, 'service_account', 'credentials_file', 'host', 'privileged', 'volumes', 'command'];

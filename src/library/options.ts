@@ -90,9 +90,9 @@ export interface DockerOptions extends ComputerOptions {
   readonly platform?: DockerPlatform | undefined;
   /** Version of the image; absent: that of this package. */
   readonly version?: string | undefined;
-  /** Image, in place of the one that Muster builds. */
+  /** Image, in place of the one that Muster builds. Needed by AZURE_CONTAINER_INSTANCES, which pulls it from a registry. */
   readonly image?: string | undefined;
-  /** Needed by AWS_ECS; absent: `AWS_REGION`. Of GCP_CLOUD_RUN `us-central1` unless given. */
+  /** Needed by AWS_ECS; absent: `AWS_REGION`. Of GCP_CLOUD_RUN `us-central1` unless given, of AZURE_CONTAINER_INSTANCES `eastus`. */
   readonly region?: string | undefined;
   /** Needed by AZURE_CONTAINER_INSTANCES. */
   readonly resourceGroup?: string | undefined;

@@ -46,7 +46,6 @@ type Given = ComputerOptions & Readonly<Record<string, unknown>>;
 /** What a platform needs, also in a version that does not have it, and the variable that may stand for it. */
 const NEEDED: Readonly<Record<string, Readonly<Record<string, string | undefined>>>> = {
   aws_ecs: { region: 'AWS_REGION' },
-  azure_container_instances: { subscriptionId: 'AZURE_SUBSCRIPTION_ID', resourceGroup: undefined },
 };
 
 function mustKnow(className: string, given: Given, keys: readonly string[]): void {

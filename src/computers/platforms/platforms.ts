@@ -9,6 +9,7 @@ import { Fault } from '#core/fault.ts';
 import { nearest } from '#core/nearest.ts';
 import { aws } from './aws.ts';
 import { azure } from './azure.ts';
+import { azureContainerInstances } from './azure-container-instances.ts';
 import { gcp } from './gcp.ts';
 import { gcpCloudRun } from './gcp-cloud-run.ts';
 import { awsEks, azureAks, gcpGke, kubernetes } from './kubernetes.ts';
@@ -26,6 +27,7 @@ const PLATFORMS: Readonly<Record<string, Platform<any>>> = {
   azure_aks: azureAks,
   gcp_gke: gcpGke,
   gcp_cloud_run: gcpCloudRun,
+  azure_container_instances: azureContainerInstances,
 };
 
 export const platformNames = Object.keys(PLATFORMS);

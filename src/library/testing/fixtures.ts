@@ -3,6 +3,8 @@ import type { CallFailure } from '#fakes/failure-rules.ts';
 import type { SliceHarness } from '#sim/slice/cloud.ts';
 import { SEED_DATA } from '../../providers/aws/fake/seed-data.ts';
 import { AWS_SLICE } from '../../providers/aws/fake/slice/testing.ts';
+import { GROUP_SLICE } from '../../providers/azure/fake/containers/testing/slice.ts';
+import { IMAGE as CONTAINER_IMAGE } from '../../providers/azure/fake/containers/testing.ts';
 import { VM_SLICE } from '../../providers/azure/fake/slice/testing.ts';
 import { GPU, GROUP, SUBSCRIPTION } from '../../providers/azure/fake/testing.ts';
 import { DOCKER_SLICE } from '../../providers/docker/fake/testing.ts';
@@ -17,7 +19,7 @@ import {
   GCPProvisioner,
   KubernetesProvisioner,
 } from '../classes.ts';
-import type { ComputerOptions } from '../options.ts';
+import { type ComputerOptions, DockerPlatform } from '../options.ts';
 import type { PlatformProvisioner } from '../platform-class.ts';
 import type { LibraryWorld, LibraryWorldOptions, Script } from './world.ts';
 
@@ -98,6 +100,23 @@ export const FIXTURES: readonly PlatformFixture[] = [
     creation: 'create',
     deletion: 'delete',
     denied: DOCKER_SLICE.denied,
+    remains: machines,
+    agentFile: fileInScripts,
+  },
+  {
+    title: 'a container group of Azure',
+    harness: GROUP_SLICE,
+    make: (script, options) =>
+      new (script.use(DockerProvisioner))({
+        platform: DockerPlatform.AZURE_CONTAINER_INSTANCES,
+        subscriptionId: SUBSCRIPTION,
+        resourceGroup: GROUP,
+        image: CONTAINER_IMAGE,
+        ...options,
+      }),
+    creation: GROUP_SLICE.creation,
+    deletion: 'management.containerDelete',
+    denied: GROUP_SLICE.denied,
     remains: machines,
     agentFile: fileInScripts,
   },
