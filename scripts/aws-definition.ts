@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { MethodDefinition } from '#fakes/check-request.ts';
 import { EC2_ACTIONS } from '../src/providers/aws/fake/ec2/actions.ts';
+import { ECS_ACTIONS } from '../src/providers/aws/fake/ecs/actions.ts';
 import { EKS_ACTIONS } from '../src/providers/aws/fake/eks/actions.ts';
 import { SSM_ACTIONS } from '../src/providers/aws/fake/ssm/actions.ts';
 import { STS_ACTIONS } from '../src/providers/aws/fake/sts/actions.ts';
@@ -35,6 +36,7 @@ const SERVICES = {
   ssm: { path: 'ssm/2014-11-06', actions: SSM_ACTIONS },
   sts: { path: 'sts/2011-06-15', actions: STS_ACTIONS },
   eks: { path: 'eks/2017-11-01', actions: EKS_ACTIONS },
+  ecs: { path: 'ecs/2014-11-13', actions: ECS_ACTIONS },
 } as const;
 type Service = keyof typeof SERVICES;
 
@@ -59,9 +61,11 @@ const NUMBERS: Readonly<Record<string, string>> = {
   double: '^-?[0-9.]+$',
 };
 
-/** How a value that is no list and no structure travels: as JSON for SSM, as text for all others. */
+const IN_JSON = new Set<Service>(['ssm', 'ecs']);
+
+/** How a value that is no list and no structure travels: as JSON for SSM and ECS, as text for all others. */
 function plainSchema(service: Service, { type, enum: values = [] }: Shape): object {
-  const isText = service !== 'ssm';
+  const isText = !IN_JSON.has(service);
   if (type === 'boolean') return isText ? { enum: ['true', 'false'] } : { type: 'boolean' };
   if (NUMBERS[type]) return isText ? { type: 'string', pattern: NUMBERS[type] } : { type: 'number' };
   return values.length > 0 && values.length <= LONGEST_ENUM ? { enum: values } : { type: 'string' };
@@ -71,7 +75,7 @@ const capital = (name: string): string => name.charAt(0).toUpperCase() + name.sl
 
 /** The name of a member in a request. */
 function wireName(service: Service, name: string, { queryName, locationName }: Member): string {
-  if (service === 'ssm') return name;
+  if (IN_JSON.has(service)) return name;
   if (service === 'ec2') return queryName ?? capital(locationName ?? name);
   return locationName ?? name;
 }

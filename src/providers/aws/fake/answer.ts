@@ -1,5 +1,6 @@
 import { type Refusal, refusal } from '#fakes/refusal.ts';
 import { EC2_ACTIONS } from './ec2/actions.ts';
+import { ECS_ACTIONS } from './ecs/actions.ts';
 import { EKS_ACTIONS } from './eks/actions.ts';
 import { SSM_ACTIONS } from './ssm/actions.ts';
 import { STS_ACTIONS } from './sts/actions.ts';
@@ -26,6 +27,10 @@ export const SERVICES: Readonly<
   },
   ssm: {
     answer: (reply, ask) => jsonAnswer(reply, pick(SSM_ACTIONS, reply, 'UnknownOperationException')(ask)),
+    refuse: jsonRefusal,
+  },
+  ecs: {
+    answer: (reply, ask) => jsonAnswer(reply, pick(ECS_ACTIONS, reply, 'UnknownOperationException')(ask)),
     refuse: jsonRefusal,
   },
   eks: {

@@ -50,9 +50,17 @@ function ssmWords(flaw: RequestFlaw): Refusal {
   return refusal('ValidationException', text);
 }
 
+function ecsWords(flaw: RequestFlaw): Refusal {
+  const place = inModel(flaw);
+  if (flaw.kind === 'missing') return refusal('ClientException', `${place} must not be null.`);
+  if (flaw.kind === 'type') return refusal('SerializationException', `Unexpected field type at ${place}`);
+  return refusal('InvalidParameterException', `The value of ${place} is ${flaw.kind}.`);
+}
+
 const WORDS: Readonly<Record<Service, (flaw: RequestFlaw) => Refusal>> = {
   ec2: ec2Words,
   ssm: ssmWords,
+  ecs: ecsWords,
   sts: (flaw) => refusal('ValidationError', `The parameter ${inForm(flaw)} is ${flaw.kind}.`),
   eks: (flaw) => refusal('InvalidParameterException', `The parameter ${inForm(flaw)} is ${flaw.kind}.`),
 };

@@ -7,6 +7,7 @@ import { SERVICES } from './answer.ts';
 import { refuseFlaws } from './check-call.ts';
 import { interrupt } from './ec2/change-state.ts';
 import type { Instance } from './ec2/instance.ts';
+import type { Task } from './ecs/task.ts';
 import { requestId } from './hex-id.ts';
 import { tooMuch } from './limits.ts';
 import { admit, checkRight, openPrincipals, type Principals } from './principals.ts';
@@ -47,11 +48,19 @@ export interface FakeAws extends Answering<AwsCall, Call> {
   interrupt(instanceId: string): void;
   /** Calls with each instance whose states to come have changed. */
   watch(changed: (instance: Instance) => void): () => void;
+  /** All tasks of ECS that it remembers, without lag or pages. */
+  tasks(region?: string): Task[];
+  /** Calls with each task whose states to come have changed. */
+  watchTasks(changed: (task: Task) => void): () => void;
 }
 
 const ACCOUNT = '123456789012';
 
-function openWorld(options: FakeAwsOptions, principals: Principals, changed: (instance: Instance) => void): World {
+function openWorld(
+  options: FakeAwsOptions,
+  principals: Principals,
+  { changed, taskChanged }: Pick<World, 'changed' | 'taskChanged'>,
+): World {
   const regions = new Map<string, Region>();
   let sequence = 0;
   const world: World = {
@@ -75,6 +84,7 @@ function openWorld(options: FakeAwsOptions, principals: Principals, changed: (in
     grant: (accessKey, arn) => principals.name(accessKey, arn),
     secrets: new Map(),
     changed,
+    taskChanged,
   };
   return world;
 }
@@ -101,10 +111,18 @@ function recordOf({ service, action, region, accessKey, body }: AwsCall, atMs: n
 
 export function openFakeAws(options: FakeAwsOptions): FakeAws {
   const watchers = new Set<(instance: Instance) => void>();
+  const taskWatchers = new Set<(task: Task) => void>();
   const principals = openPrincipals(options.account ?? ACCOUNT);
-  const world = openWorld(options, principals, (instance) => {
-    for (const changed of watchers) changed(instance);
+  const world = openWorld(options, principals, {
+    changed(instance) {
+      for (const changed of watchers) changed(instance);
+    },
+    taskChanged(task) {
+      for (const changed of taskWatchers) changed(task);
+    },
   });
+  const regionsNamed = (region: string | undefined) =>
+    [...world.regions()].filter(({ name }) => region === undefined || name === region);
   const answering = openAnswering<AwsCall, Call>(
     {
       read: readCall,
@@ -119,10 +137,8 @@ export function openFakeAws(options: FakeAwsOptions): FakeAws {
 
   const fake: FakeAws = {
     ...answering,
-    machines: (region) =>
-      [...world.regions()]
-        .filter(({ name }) => region === undefined || name === region)
-        .flatMap(({ instances }) => [...instances.values()]),
+    machines: (region) => regionsNamed(region).flatMap(({ instances }) => [...instances.values()]),
+    tasks: (region) => regionsNamed(region).flatMap(({ tasks }) => [...tasks.values()]),
     region: (name) => world.region(name),
     behaviour: world.behaviour,
     principals,
@@ -135,6 +151,10 @@ export function openFakeAws(options: FakeAwsOptions): FakeAws {
     watch(changed) {
       watchers.add(changed);
       return () => void watchers.delete(changed);
+    },
+    watchTasks(changed) {
+      taskWatchers.add(changed);
+      return () => void taskWatchers.delete(changed);
     },
   };
   return fake;

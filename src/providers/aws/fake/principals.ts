@@ -54,6 +54,7 @@ const MISSING = {
   sts: () => refusal('MissingAuthenticationToken', 'Request is missing Authentication Token', 403),
   ssm: () => refusal('MissingAuthenticationTokenException', 'Missing Authentication Token'),
   eks: () => refusal('MissingAuthenticationTokenException', 'Missing Authentication Token', 403),
+  ecs: () => refusal('MissingAuthenticationTokenException', 'Missing Authentication Token'),
 };
 
 const UNKNOWN = {
@@ -61,6 +62,7 @@ const UNKNOWN = {
   sts: () => refusal('InvalidClientTokenId', 'The security token included in the request is invalid.', 403),
   ssm: () => refusal('UnrecognizedClientException', 'The security token included in the request is invalid.'),
   eks: () => refusal('UnrecognizedClientException', 'The security token included in the request is invalid.', 403),
+  ecs: () => refusal('UnrecognizedClientException', 'The security token included in the request is invalid.'),
 };
 
 const scope = (region: string): string => `Credential should be scoped to a valid region, not '${region}'.`;
@@ -69,6 +71,7 @@ const WRONG_SCOPE = {
   sts: (region: string) => refusal('SignatureDoesNotMatch', scope(region), 403),
   ssm: (region: string) => refusal('InvalidSignatureException', scope(region)),
   eks: (region: string) => refusal('InvalidSignatureException', scope(region), 403),
+  ecs: (region: string) => refusal('InvalidSignatureException', scope(region)),
 };
 
 /** Admits the caller, or refuses in the words of the service. */
@@ -99,6 +102,11 @@ export function checkRight(principal: Principal, call: AwsCall, account: string)
     const resource = `arn:aws:eks:${region}:${account}:cluster/${body.name ?? '*'}`;
     const message = `User: ${principal.arn} is not authorized to perform: ${right} on resource: ${resource}`;
     throw refusal('AccessDeniedException', message, 403);
+  }
+  if (service === 'ecs') {
+    const resource = `arn:aws:ecs:${region}:${account}:${String(body.taskDefinition ?? body.cluster ?? '*')}`;
+    const message = `User: ${principal.arn} is not authorized to perform: ${right} on resource: ${resource} ${because}`;
+    throw refusal('AccessDeniedException', message);
   }
   const name = String(body.Path ?? body.Name ?? '').replace(/^\//, '');
   throw refusal(

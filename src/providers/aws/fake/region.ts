@@ -1,4 +1,6 @@
 import type { Instance } from './ec2/instance.ts';
+import type { Task } from './ecs/task.ts';
+import type { TaskDefinition } from './ecs/task-definition.ts';
 import type { Params } from './wire/params.ts';
 
 export interface Image {
@@ -102,6 +104,18 @@ export interface Region {
   readonly offerings: Map<string, readonly string[]>;
   readonly stock: Stock;
   readonly clusters: Map<string, EksCluster>;
+  /** Names of clusters of ECS. */
+  readonly ecsClusters: Set<string>;
+  /** By `family:revision`. */
+  readonly taskDefinitions: Map<string, TaskDefinition>;
+  /** The last revision of a family while ECS remembers it. */
+  readonly lastRevisions: Map<string, number>;
+  /** By ARN. */
+  readonly tasks: Map<string, Task>;
+  /** What a client token of RunTask was used for. */
+  readonly taskLaunches: Map<string, { readonly fingerprint: string; readonly tasks: readonly Task[] }>;
+  /** Images that no registry has. */
+  readonly missingImages: Set<string>;
   readonly parameters: Map<string, Parameter>;
   /** The names of `parameters` in order; undefined after one came or went. */
   parameterNames: readonly string[] | undefined;
@@ -123,6 +137,12 @@ export function emptyRegion(name: string): Region {
     offerings: new Map(),
     stock: { machines: new Map(), late: new Map(), vcpus: new Map() },
     clusters: new Map(),
+    ecsClusters: new Set(),
+    taskDefinitions: new Map(),
+    lastRevisions: new Map(),
+    tasks: new Map(),
+    taskLaunches: new Map(),
+    missingImages: new Set(),
     parameters: new Map(),
     parameterNames: undefined,
   };

@@ -21,6 +21,7 @@ export const SEED_DATA = {
   profile: 'velda-agent',
   gpuTemplate: 'velda-gpu-workers',
   cpuTemplate: 'velda-cpu-workers',
+  ecsCluster: 'default',
 } as const;
 
 /** The access keys that the fake knows at its start: those of tests, of benches and of the simulation. */
@@ -161,5 +162,6 @@ export function fillRegion(region: Region, world: World): void {
     region.types.set(type.name, type);
     region.offerings.set(type.name, region.zones);
   }
+  region.ecsClusters.add(SEED_DATA.ecsCluster);
   addTemplates(region, world);
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '#core/clock.ts';
 import type { Random } from '#core/random.ts';
 import type { Instance } from './ec2/instance.ts';
+import type { Task } from './ecs/task.ts';
 import type { Region } from './region.ts';
 import type { Params } from './wire/params.ts';
 
@@ -57,6 +58,8 @@ export interface World {
   readonly secrets: Map<string, string>;
   /** Tells that the states to come of this instance have changed. */
   changed(instance: Instance): void;
+  /** The same of a task of ECS. */
+  taskChanged(task: Task): void;
 }
 
 /** One call, its caller admitted. */

@@ -12,6 +12,7 @@ import {
   modifyLaunchTemplate,
 } from './launch-templates.ts';
 import { describeRegions, describeSecurityGroups, describeSubnets } from './network.ts';
+import { describeNetworkInterfaces } from './network-interfaces.ts';
 import { describeInstanceTypeOfferings, describeInstanceTypes } from './offerings.ts';
 import { runInstances } from './run-instances.ts';
 import { createTags, deleteTags, describeTags } from './tag-actions.ts';
@@ -37,5 +38,6 @@ export const EC2_ACTIONS: Readonly<Record<string, (ask: Ask) => Readonly<Record<
   DescribeInstanceTypes: describeInstanceTypes,
   DescribeSubnets: describeSubnets,
   DescribeSecurityGroups: describeSecurityGroups,
+  DescribeNetworkInterfaces: describeNetworkInterfaces,
   DescribeRegions: describeRegions,
 };

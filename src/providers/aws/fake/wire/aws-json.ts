@@ -11,5 +11,10 @@ function respond(status: number, { requestId }: Reply, body: object): Response {
 
 export const jsonAnswer = (reply: Reply, body: object): Response => respond(200, reply, body);
 
-export const jsonRefusal = (reply: Reply, { code, message, status }: Refusal): Response =>
-  respond(status, reply, { __type: code, message });
+/** Some exceptions have fields of their own. */
+interface Detailed extends Refusal {
+  readonly more?: object;
+}
+
+export const jsonRefusal = (reply: Reply, { code, message, status, more }: Detailed): Response =>
+  respond(status, reply, { __type: code, message, ...more });

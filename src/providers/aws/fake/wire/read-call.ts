@@ -1,7 +1,7 @@
 import type { WireCall } from '#fakes/failure-rules.ts';
 import { type Params, parseParams } from './params.ts';
 
-export type Service = 'ec2' | 'ssm' | 'sts' | 'eks';
+export type Service = 'ec2' | 'ssm' | 'sts' | 'eks' | 'ecs';
 
 /** A request as the wire has it. */
 export interface AwsCall extends WireCall {
@@ -10,7 +10,7 @@ export interface AwsCall extends WireCall {
   readonly accessKey: string | undefined;
   /** The form of a query call. */
   readonly params: Params;
-  /** The same as it stood, or the JSON of an SSM call: for the log, and to tell equal calls. */
+  /** The same as it stood, or the JSON of a call of SSM or ECS: for the log, and to tell equal calls. */
   readonly body: Readonly<Record<string, unknown>>;
   /** Its body could not be read. */
   readonly isGarbled?: boolean | undefined;
@@ -23,6 +23,7 @@ interface Scope {
 }
 
 const DEFAULT_REGION = 'us-east-1';
+const ECS_TARGET = 'AmazonEC2ContainerServiceV';
 const STS_ACTIONS = new Set(['GetCallerIdentity', 'AssumeRole', 'AssumeRoleWithWebIdentity', 'GetSessionToken']);
 
 /** The credential scope of Signature Version 4: `<key>/<day>/<region>/<service>/aws4_request`. */
@@ -61,7 +62,7 @@ function readEksPath(
 export async function readCall(request: Request): Promise<AwsCall> {
   const url = new URL(request.url);
   const scope = readScope(request, url.searchParams);
-  const regionOfHost = /^(?:ec2|ssm|sts|eks)\.([a-z0-9-]+)\.amazonaws/.exec(url.hostname)?.[1];
+  const regionOfHost = /^(?:ec2|ssm|sts|eks|ecs)\.([a-z0-9-]+)\.amazonaws/.exec(url.hostname)?.[1];
   const known = { region: scope?.region ?? regionOfHost ?? DEFAULT_REGION, accessKey: scope?.accessKey };
   const text = await request.text();
   if (scope?.service === 'eks' || url.host.startsWith('eks.')) {
@@ -72,7 +73,8 @@ export async function readCall(request: Request): Promise<AwsCall> {
   if (target !== null) {
     const action = target.slice(target.lastIndexOf('.') + 1);
     const body = readBody(text);
-    return { ...known, service: 'ssm', action, params: parseParams([]), body: body ?? {}, isGarbled: !body };
+    const service = target.startsWith(ECS_TARGET) ? 'ecs' : 'ssm';
+    return { ...known, service, action, params: parseParams([]), body: body ?? {}, isGarbled: !body };
   }
   const pairs = [...url.searchParams, ...new URLSearchParams(text)];
   const form = Object.fromEntries(pairs.filter(([name]) => !/^(Version$|X-Amz-)/.test(name)));
