@@ -1,5 +1,6 @@
 // The SDK's clients, imported only when a pool or a source uses them: one for each service, region and endpoint.
 import type * as Ec2 from '@aws-sdk/client-ec2';
+import type * as Ecs from '@aws-sdk/client-ecs';
 import type * as Ssm from '@aws-sdk/client-ssm';
 import { answered } from '#core/answer.ts';
 import type { Clock } from '#core/clock.ts';
@@ -27,6 +28,10 @@ export interface Ec2Calls {
   readonly TerminateInstances: Call<Ec2.TerminateInstancesCommandInput, Ec2.TerminateInstancesCommandOutput>;
   readonly StopInstances: Call<Ec2.StopInstancesCommandInput, Ec2.StopInstancesCommandOutput>;
   readonly StartInstances: Call<Ec2.StartInstancesCommandInput, Ec2.StartInstancesCommandOutput>;
+  readonly DescribeNetworkInterfaces: Call<
+    Ec2.DescribeNetworkInterfacesCommandInput,
+    Ec2.DescribeNetworkInterfacesCommandOutput
+  >;
   readonly DescribeImages: Call<Ec2.DescribeImagesCommandInput, Ec2.DescribeImagesCommandOutput>;
   readonly DescribeLaunchTemplateVersions: Call<
     Ec2.DescribeLaunchTemplateVersionsCommandInput,
@@ -37,6 +42,27 @@ export interface Ec2Calls {
     Ec2.DescribeInstanceTypeOfferingsCommandInput,
     Ec2.DescribeInstanceTypeOfferingsCommandOutput
   >;
+}
+
+export interface EcsCalls {
+  readonly RegisterTaskDefinition: Call<
+    Ecs.RegisterTaskDefinitionCommandInput,
+    Ecs.RegisterTaskDefinitionCommandOutput
+  >;
+  readonly DeregisterTaskDefinition: Call<
+    Ecs.DeregisterTaskDefinitionCommandInput,
+    Ecs.DeregisterTaskDefinitionCommandOutput
+  >;
+  readonly DeleteTaskDefinitions: Call<Ecs.DeleteTaskDefinitionsCommandInput, Ecs.DeleteTaskDefinitionsCommandOutput>;
+  readonly ListTaskDefinitions: Call<Ecs.ListTaskDefinitionsCommandInput, Ecs.ListTaskDefinitionsCommandOutput>;
+  readonly ListTaskDefinitionFamilies: Call<
+    Ecs.ListTaskDefinitionFamiliesCommandInput,
+    Ecs.ListTaskDefinitionFamiliesCommandOutput
+  >;
+  readonly RunTask: Call<Ecs.RunTaskCommandInput, Ecs.RunTaskCommandOutput>;
+  readonly ListTasks: Call<Ecs.ListTasksCommandInput, Ecs.ListTasksCommandOutput>;
+  readonly DescribeTasks: Call<Ecs.DescribeTasksCommandInput, Ecs.DescribeTasksCommandOutput>;
+  readonly StopTask: Call<Ecs.StopTaskCommandInput, Ecs.StopTaskCommandOutput>;
 }
 
 export interface SsmCalls {
@@ -125,6 +151,7 @@ function sdkOf(client: string, loaded: object): Sdk {
 
 const SDKS = {
   ec2: async () => sdkOf('EC2Client', await import('@aws-sdk/client-ec2')),
+  ecs: async () => sdkOf('ECSClient', await import('@aws-sdk/client-ecs')),
   ssm: async () => sdkOf('SSMClient', await import('@aws-sdk/client-ssm')),
 };
 
@@ -219,6 +246,10 @@ async function serviceAt(name: keyof typeof SDKS, context: Context, where: Where
 
 export function ec2At(context: Context, where: Where): Promise<Service<Ec2Calls>> {
   return serviceAt('ec2', context, where) as Promise<Service<Ec2Calls>>;
+}
+
+export function ecsAt(context: Context, where: Where): Promise<Service<EcsCalls>> {
+  return serviceAt('ecs', context, where) as Promise<Service<EcsCalls>>;
 }
 
 export function ssmAt(context: Context, where: Where): Promise<Service<SsmCalls>> {

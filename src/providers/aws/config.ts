@@ -20,18 +20,18 @@ export const endpoint = z
 const RESERVED_TAG = /^(aws:|muster:)/i;
 const MOST_TAGS = 40;
 
-const tags = freeMap()
+export const tags = freeMap()
   .refine((map) => !Object.keys(map).some((key) => RESERVED_TAG.test(key)), 'must not begin with aws: or muster:')
   .refine(
     (map) => Object.keys(map).length <= MOST_TAGS,
-    `must have at most ${MOST_TAGS} entries: EC2 allows 50 tags, and Muster adds its own`,
+    `must have at most ${MOST_TAGS} entries: AWS allows 50 tags, and Muster adds its own`,
   )
   .refine(
     (map) => Object.entries(map).every(([key, value]) => key.length <= 128 && value.length <= 256),
     'must have keys of at most 128 and values of at most 256 characters',
   )
   .optional()
-  .describe('More tags for the instances.');
+  .describe('More tags for the machines.');
 
 /** The fields that say where, what and how: also those of `template` in `aws_auto`. */
 export const launchFields = {

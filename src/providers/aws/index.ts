@@ -1,6 +1,7 @@
 // Loaded by every server: whatever only a pool or a source on AWS needs is loaded when one is opened.
 import { kind, type Provider } from '#core/provider.ts';
 import { LaunchConfig } from './config.ts';
+import { EcsConfig } from './ecs/config.ts';
 import { EksConfig } from './eks/config.ts';
 import { OfferingsConfig, placeOf as placeOfOfferings } from './offerings/config.ts';
 import { ParametersConfig, placeOf as placeOfParameters } from './parameters/config.ts';
@@ -26,6 +27,22 @@ export default {
       batch: MOST_AT_ONCE,
       boots: 'script',
       open: async (...given) => (await import('./launch-template/backend.ts')).openLaunchTemplate(...given),
+    }),
+    aws_ecs: kind({
+      summary: 'Tasks of ECS on Fargate, each a container with the agent.',
+      config: EcsConfig,
+      example: {
+        region: 'us-west-2',
+        cluster_name: 'default',
+        image: '123456789012.dkr.ecr.us-west-2.amazonaws.com/muster-agent:1.2.0',
+        execution_role: 'arn:aws:iam::123456789012:role/ecsTaskExecutionRole',
+        subnets: ['subnet-0abc1234', 'subnet-0def5678'],
+        security_groups: ['sg-0abc1234'],
+        vcpus: 2,
+        memory_mib: 8_192,
+      },
+      trust: 'any source',
+      open: async (...given) => (await import('./ecs/backend.ts')).openEcs(...given),
     }),
   },
   sources: {

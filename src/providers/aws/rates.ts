@@ -88,11 +88,26 @@ const RATES: Readonly<Record<string, ActionRate>> = {
   TerminateInstances: { requests: { burst: 100, perSecond: 5 }, machines: { burst: 1_000, perSecond: 20 } },
 };
 
+// Amazon ECS Developer Guide, "Request throttling for the Amazon ECS API": actions of a class share a bucket. Fargate has a
+// lower limit for RunTask than ECS: 20 a second, and no burst.
+const ECS: Readonly<Record<string, ActionRate>> = {
+  RegisterTaskDefinition: { bucket: 'definition modify', requests: { burst: 20, perSecond: 1 } },
+  DeregisterTaskDefinition: { bucket: 'definition modify', requests: { burst: 20, perSecond: 1 } },
+  DeleteTaskDefinitions: { requests: { burst: 5, perSecond: 1 } },
+  ListTaskDefinitions: { bucket: 'definition read', requests: { burst: 50, perSecond: 20 } },
+  ListTaskDefinitionFamilies: { bucket: 'definition read', requests: { burst: 50, perSecond: 20 } },
+  RunTask: { requests: { burst: 20, perSecond: 20 } },
+  // RunTask takes from the same bucket of 100 and 40 a second.
+  StopTask: { requests: { burst: 80, perSecond: 20 } },
+  ListTasks: { bucket: 'task read', requests: { burst: 100, perSecond: 20 } },
+  DescribeTasks: { bucket: 'task read', requests: { burst: 100, perSecond: 20 } },
+};
+
 // AWS General Reference, "Systems Manager endpoints and quotas": 40 a second by default for all that reads parameters.
 const PARAMETERS: ActionRate = { bucket: 'parameters', requests: { burst: 40, perSecond: 40 } };
 
 const rateOf = (action: string): ActionRate =>
-  action.startsWith('GetParameter') ? PARAMETERS : (RATES[action] ?? READING);
+  action.startsWith('GetParameter') ? PARAMETERS : (RATES[action] ?? ECS[action] ?? READING);
 
 /** The most machines that one call may name: more than the bucket holds could never leave. */
 export const MOST_AT_ONCE = 1_000;

@@ -5,6 +5,8 @@ import { seededRandom } from '#core/random.ts';
 import { OURS } from '../../conformance/backend-world.ts';
 import { openSceneOf, type Scene } from '../../conformance/scene.ts';
 import { LaunchConfig } from './config.ts';
+import { openEcs } from './ecs/backend.ts';
+import { EcsConfig } from './ecs/config.ts';
 import { type FakeAws, type FakeAwsOptions, openFakeAws } from './fake/fake-aws.ts';
 import { SEED_DATA } from './fake/seed-data.ts';
 import { openLaunchTemplate } from './launch-template/backend.ts';
@@ -28,4 +30,16 @@ export const GPU = {
 
 export function openBackend(scene: AwsScene, config: object = GPU, cluster = OURS): Promise<Backend> {
   return openLaunchTemplate(LaunchConfig.parse(config), scene.contextFor(cluster));
+}
+
+/** Tasks with a public address. */
+export const FARGATE = {
+  region: REGION,
+  image: 'registry.example/muster-agent:1.2.0',
+  subnets: [SEED_DATA.subnets[0]],
+  securityGroups: [SEED_DATA.group],
+};
+
+export function openEcsBackend(scene: AwsScene, config: object = {}, cluster = OURS): Promise<Backend> {
+  return openEcs(EcsConfig.parse({ ...FARGATE, ...config }), scene.contextFor(cluster));
 }

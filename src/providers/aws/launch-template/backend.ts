@@ -1,12 +1,12 @@
 import type { Backend, Context, Machine } from '#core/provider.ts';
 import { type Ec2Calls, ec2At, type Service, ssmAt } from '../client.ts';
 import { type LaunchConfig, regionIn } from '../config.ts';
+import { CLUSTER } from '../marks.ts';
 import { changeMachines } from './change.ts';
 import { creationOf } from './create.ts';
 import { findInstances } from './find.ts';
 import { findImage } from './images.ts';
 import { machineOf } from './machine.ts';
-import { CLUSTER } from './marks.ts';
 import { readTemplate } from './template.ts';
 
 const cloudOf = ({ region, elsewhere }: Service<Ec2Calls>): string =>

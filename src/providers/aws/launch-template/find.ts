@@ -5,7 +5,8 @@ import { Fault } from '#core/fault.ts';
 import type { Machine } from '#core/provider.ts';
 import { inPages } from '#rest/retry.ts';
 import type { Ec2Calls, Service } from '../client.ts';
-import { CLUSTER, markOf, NAME, nameOf, STEM, tagsOf } from './marks.ts';
+import { CLUSTER, markOf, NAME } from '../marks.ts';
+import { nameOf, STEM, tagsOf } from './marks.ts';
 
 // The SDK takes about a quarter of a millisecond for one instance: larger pages would hold up everything else.
 const PAGE = 200;

@@ -1,7 +1,8 @@
 import type { Instance } from '@aws-sdk/client-ec2';
 import type { FaultKind } from '#core/fault.ts';
 import type { Machine, MachineEndpoint, Trouble } from '#core/provider.ts';
-import { markOf, nameOf, portIn, tagsOf } from './marks.ts';
+import { markOf, portIn } from '../marks.ts';
+import { nameOf, tagsOf } from './marks.ts';
 
 /** A terminated instance is no machine any more; EC2 lists it for another hour. */
 const STATES: Readonly<Record<string, Machine['state'] | 'gone'>> = {

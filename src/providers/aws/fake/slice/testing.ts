@@ -9,7 +9,7 @@ import type { Place, SliceDocuments, SliceMachine } from '#sim/slice/cloud.ts';
 import type { SliceSuite } from '../../../../conformance/slice-world.ts';
 import { requestHandler } from '../../http.ts';
 import aws from '../../index.ts';
-import { markOf } from '../../launch-template/marks.ts';
+import { markOf } from '../../marks.ts';
 import { dropParameter, putParameter } from '../../parameters/testing.ts';
 import { type Instance, isOver } from '../ec2/instance.ts';
 import { type FakeAws, openFakeAws } from '../fake-aws.ts';
