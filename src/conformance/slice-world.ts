@@ -51,14 +51,15 @@ export function machinesOf(world: SliceWorld, pool: string | undefined): string[
   return ours.map(({ id }) => id).toSorted();
 }
 
-/** The actions that were ever asked of the cloud about these machines by id, their creation apart. */
+/** The actions that were ever asked of the cloud about these machines by id, their creation and their listing apart. */
 export function callsAbout(
   { cloud }: SliceWorld,
   ids: readonly string[],
-  { creation, additions = [] }: SliceHarness,
+  { creation, additions = [], readings = [] }: SliceHarness,
 ): string[] {
   const about = cloud.fake.calls.filter((call) => ids.some((id) => JSON.stringify(call).includes(id)));
-  return about.map(({ action }) => action).filter((action) => action !== creation && !additions.includes(action));
+  const apart = [creation, ...additions, ...readings];
+  return about.map(({ action }) => action).filter((action) => !apart.includes(action));
 }
 
 export const idsOf = (world: SliceWorld): string[] =>

@@ -90,7 +90,7 @@ export interface DockerOptions extends ComputerOptions {
   readonly platform?: DockerPlatform | undefined;
   /** Version of the image; absent: that of this package. */
   readonly version?: string | undefined;
-  /** Image, in place of the one that Muster builds. Needed by AZURE_CONTAINER_INSTANCES, which pulls it from a registry. */
+  /** Image, in place of the one that Muster builds; needed beyond LOCAL, in a registry. */
   readonly image?: string | undefined;
   /** Needed by AWS_ECS; absent: `AWS_REGION`. Of GCP_CLOUD_RUN `us-central1` unless given, of AZURE_CONTAINER_INSTANCES `eastus`. */
   readonly region?: string | undefined;
@@ -98,10 +98,14 @@ export interface DockerOptions extends ComputerOptions {
   readonly resourceGroup?: string | undefined;
   /** Needed by GCP_CLOUD_RUN; absent: `GOOGLE_CLOUD_PROJECT`. */
   readonly projectId?: string | undefined;
-  /** Used by AWS_ECS. */
+  /** Needed by AWS_ECS. */
   readonly subnets?: readonly string[] | undefined;
-  /** Used by AWS_ECS. */
+  /** Used by AWS_ECS; absent: the default one of the VPC. */
   readonly securityGroups?: readonly string[] | undefined;
+  /** Of AWS_ECS: the cluster of ECS; `default` unless given. */
+  readonly clusterName?: string | undefined;
+  /** Of AWS_ECS: the ARN of the role that pulls the image. */
+  readonly executionRole?: string | undefined;
   /** Needed by AZURE_CONTAINER_INSTANCES; absent: `AZURE_SUBSCRIPTION_ID`. */
   readonly subscriptionId?: string | undefined;
   /** Of GCP_CLOUD_RUN: whom the container acts as; absent: the project's default service account. */

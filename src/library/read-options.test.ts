@@ -154,9 +154,10 @@ describe('what a platform needs is checked at construction', () => {
   });
 
   it('and the variable may stand for the option', () => {
+    const ECS = { platform: 'aws_ecs', subnets: ['subnet-1'], image: 'host.example/agent:1.2.0' } as const;
     expect(new (withVariables(AzureProvisioner, { AZURE_SUBSCRIPTION_ID: AZURE }))()).toBeDefined();
     expect(new (withVariables(GCPProvisioner, { GOOGLE_CLOUD_PROJECT: 'p1' }))()).toBeDefined();
-    expect(new (withVariables(DockerProvisioner, { AWS_REGION: 'r' }))({ platform: 'aws_ecs' })).toBeDefined();
+    expect(new (withVariables(DockerProvisioner, { AWS_REGION: 'r' }))(ECS)).toBeDefined();
   });
 });
 

@@ -1,7 +1,7 @@
 // What a class is given, checked: every fault names the option as its caller writes it.
 
 import { z } from 'zod';
-import { needed, type PlatformContext, type SharedOptions, sharedFields } from '#computers/platforms/platform.ts';
+import { type PlatformContext, type SharedOptions, sharedFields } from '#computers/platforms/platform.ts';
 import { type PlatformPlacement, platformNamed, platformNames } from '#computers/platforms/platforms.ts';
 import { toSnake } from '#config/keys.ts';
 import { parseWith } from '#config/parse.ts';
@@ -42,11 +42,6 @@ export interface ReadOptions {
 const LIBRARY_KEYS = ['port', 'maxRetries', 'timeout', 'name', 'stateDir', 'ttl', 'log', 'platform'];
 
 type Given = ComputerOptions & Readonly<Record<string, unknown>>;
-
-/** What a platform needs, also in a version that does not have it, and the variable that may stand for it. */
-const NEEDED: Readonly<Record<string, Readonly<Record<string, string | undefined>>>> = {
-  aws_ecs: { region: 'AWS_REGION' },
-};
 
 function mustKnow(className: string, given: Given, keys: readonly string[]): void {
   for (const key of Object.keys(given)) {
@@ -132,10 +127,6 @@ export function readOptions(className: string, rules: ClassRules, given: Given, 
       remedy: `Correct the options of ${className}.`,
     });
   try {
-    for (const [option, variable] of Object.entries(NEEDED[platform] ?? {})) {
-      const written = value[option] as string | undefined;
-      needed(toSnake(option), written, { platform, context, ...(variable && { variable }) });
-    }
     const backend = isHere ? platformNamed(platform).backend(value, context) : undefined;
     const written = Object.fromEntries(rules.keys.map((key) => [key, given[key] ?? rules.defaults?.[key]]));
     const values = { ...written, ...value };

@@ -22,7 +22,7 @@ type EcsOptions = z.output<typeof options>;
 /** ECS chooses no network by itself. */
 function subnetsOf({ subnets }: EcsOptions): readonly string[] {
   if (subnets) return subnets;
-  throw new Fault('invalid', `The platform ${PLATFORM} needs subnets: ECS chooses none by itself.`, {
+  throw new Fault('invalid', `The platform ${PLATFORM} needs subnets.`, {
     at: 'options.subnets',
     remedy: 'Give subnets, like subnet-0abc1234; `aws ec2 describe-subnets` lists them.',
   });

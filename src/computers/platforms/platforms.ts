@@ -8,6 +8,7 @@ import type { PlatformOption } from '#core/computer.ts';
 import { Fault } from '#core/fault.ts';
 import { nearest } from '#core/nearest.ts';
 import { aws } from './aws.ts';
+import { awsEcs } from './aws-ecs.ts';
 import { azure } from './azure.ts';
 import { azureContainerInstances } from './azure-container-instances.ts';
 import { gcp } from './gcp.ts';
@@ -19,6 +20,7 @@ import type { Platform, PlatformContext, SharedOptions } from './platform.ts';
 // biome-ignore lint/suspicious/noExplicitAny: each platform has its own options; they are parsed before they are used.
 const PLATFORMS: Readonly<Record<string, Platform<any>>> = {
   local,
+  aws_ecs: awsEcs,
   aws,
   azure,
   gcp,

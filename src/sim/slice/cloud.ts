@@ -93,6 +93,8 @@ export interface SliceHarness {
   readonly creation: string;
   /** The actions that make what belongs to one, and name it. */
   readonly additions?: readonly string[];
+  /** The actions by which a listing asks for the machines that it has found. */
+  readonly readings?: readonly string[];
   /** The most calls that a thousand machines may cost. */
   readonly mostCalls: { readonly creation: number; readonly removal: number };
   /** How long a thousand machines take at the cloud's own limit; absent: half a minute. */

@@ -20,7 +20,6 @@ export function deletionOf({ ecs, cluster, clusterName, reader, listing }: Delet
   };
 
   async function stop(task: Task, signal: AbortSignal): Promise<void> {
-    listing.remember(task);
     const input = { cluster: clusterName, task: task.taskArn, reason: 'Muster removes the machine.' };
     await ecs.ask('StopTask', input, { signal }).catch((thrown) => {
       const fault = Fault.from(thrown);
@@ -33,8 +32,8 @@ export function deletionOf({ ecs, cluster, clusterName, reader, listing }: Delet
       return { name, fault: new Fault('denied', `${name} is not a machine of this cluster.`) };
     try {
       for (const task of tasks) {
-        if (task.lastStatus === 'STOPPED') listing.forget(task.taskArn ?? '');
-        else if (!isEnding(task)) await stop(task, signal);
+        listing.dismiss(task);
+        if (!isEnding(task)) await stop(task, signal);
       }
       return { name };
     } catch (thrown) {

@@ -62,10 +62,8 @@ export function openReader({ ecs, cluster, clusterName }: EcsPlace): TaskReader 
 
 export interface TaskListing {
   list(signal: AbortSignal): Promise<readonly Machine[]>;
-  /** Keeps who a task is before it is told to stop. */
-  remember(task: Task): void;
-  /** Its end has been seen and dealt with. */
-  forget(arn: string): void;
+  /** Its machine is deleted: it is shown until it has stopped, and not as failed then. Called while it still has its tags. */
+  dismiss(task: Task): void;
 }
 
 export function openListing(reader: TaskReader, cluster: string, addresses: Addresses): TaskListing {
@@ -80,8 +78,10 @@ export function openListing(reader: TaskReader, cluster: string, addresses: Addr
   }
 
   return {
-    remember: (task) => void remember(task),
-    forget: (arn) => void known.delete(arn),
+    dismiss(task) {
+      const identity = remember(task);
+      if (identity) known.set(task.taskArn ?? '', { ...identity, isDismissed: true });
+    },
     async list(signal) {
       const listed = await reader.arns(signal);
       const tasks = await reader.describe([...listed, ...known.keys()], signal);

@@ -32,6 +32,8 @@ function endpointsOf(task: Task, port: number, publicIp: string | undefined): Ma
 export interface KnownTask {
   readonly machine: Machine;
   readonly port: number | undefined;
+  /** Its end is wanted. */
+  readonly isDismissed?: boolean;
 }
 
 /** Who a task is; nothing where it bears no whole mark, and is not known. */
@@ -46,14 +48,18 @@ export function identityOf(task: Task, known?: KnownTask): KnownTask | undefined
     createdAt: task.createdAt?.getTime() ?? 0,
     state: 'creating',
   } as const;
-  return { machine, port: portIn(tags) };
+  return { ...known, machine, port: portIn(tags) };
 }
 
 /** A task as the rest of the program sees it; nothing where it is gone. One that failed before it ran is told by `check`. */
-export function machineOf(task: Task, { machine, port }: KnownTask, publicIp: string | undefined): Machine | undefined {
+export function machineOf(
+  task: Task,
+  { machine, port, isDismissed = false }: KnownTask,
+  publicIp: string | undefined,
+): Machine | undefined {
   const { lastStatus = '' } = task;
   if (lastStatus === 'STOPPED') {
-    if (wasStopped(task) || task.stopCode === 'TaskFailedToStart') return undefined;
+    if (isDismissed || wasStopped(task) || task.stopCode === 'TaskFailedToStart') return undefined;
     const { kind, message } = endOf(task);
     return { ...machine, state: 'failed', trouble: { kind, message, final: true } };
   }

@@ -123,6 +123,7 @@ export const ECS_SLICE: SliceSuite = {
     return loaded;
   },
   creation: 'RunTask',
+  readings: ['DescribeTasks'],
   removals: ['StopTask'],
   mostCalls: { creation: 1_000, removal: 1_000 },
   mostDocuments: 1_000,
