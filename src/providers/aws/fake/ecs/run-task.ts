@@ -166,17 +166,20 @@ function fingerprintOf({ body }: Ask): string {
   return JSON.stringify(Object.entries(rest).toSorted());
 }
 
-/** A token that was used before names the tasks that it made; with other words it is a conflict, which names them too. */
-function earlier(ask: Ask): readonly Task[] | undefined {
-  const before = ask.region.taskLaunches.get(String(ask.body.clientToken ?? ''));
-  if (!before || before.fingerprint === fingerprintOf(ask)) return before?.tasks;
-  throw Object.assign(
+const conflict = (made: readonly Task[]) =>
+  Object.assign(
     refusal(
       'ConflictException',
       'The RunTask request could not be processed due to conflicts. The provided clientToken is already in use with a different RunTask request.',
     ),
-    { more: { resourceIds: before.tasks.map(({ arn }) => arn) } },
+    { more: { resourceIds: made.map(({ arn }) => arn) } },
   );
+
+/** A token that was used before names the tasks that it made; with other words it is a conflict, which names them too. */
+function earlier(ask: Ask): readonly Task[] | undefined {
+  const before = ask.region.taskLaunches.get(String(ask.body.clientToken ?? ''));
+  if (before && before.fingerprint !== fingerprintOf(ask)) throw conflict(before.tasks);
+  return before?.tasks;
 }
 
 export function runTask(ask: Ask): object {
