@@ -49,6 +49,8 @@ interface Wanted {
   readonly withoutBody?: boolean;
   /** Absent: 1. */
   readonly version?: number;
+  /** Its clients write the numbers of enumerations, as proto-JSON allows. */
+  readonly hasNumbers?: boolean;
 }
 
 // By document: the methods that the providers and Google's own clients call on the fake. Of those that only the clients
@@ -85,6 +87,7 @@ const WANTED: Readonly<Record<string, Wanted>> = {
   },
   run: {
     version: 2,
+    hasNumbers: true,
     methods: [
       ...['create', 'get', 'list', 'delete'].map((name) => `projects.locations.services.${name}`),
       ...['list', 'get'].map((name) => `projects.locations.services.revisions.${name}`),
@@ -125,13 +128,22 @@ const described = (description: string): Discovery['parameters'] =>
 /** Numbers may be sent as text, those of 64 bits are described as text. */
 const INTEGER = { anyOf: [{ type: 'integer' }, { type: 'string', pattern: '^-?[0-9]+$' }] };
 
-function schemaOf(field: Discovered, refer: (name: string) => string): object {
+interface Reading {
+  readonly hasNumbers: boolean;
+  refer(name: string): string;
+}
+
+const enumOf = (names: readonly string[], { hasNumbers }: Reading): object =>
+  hasNumbers ? { anyOf: [{ enum: names }, { type: 'integer' }] } : { enum: names };
+
+function schemaOf(field: Discovered, reading: Reading): object {
+  const { refer } = reading;
   const { type, format, pattern, items, properties, additionalProperties } = field;
   if (field.$ref !== undefined) return { $ref: `#/$defs/${refer(field.$ref)}` };
   if (type === 'integer' || format?.includes('int')) return INTEGER;
-  if (type === 'array') return { type, items: schemaOf(items ?? {}, refer) };
+  if (type === 'array') return { type, items: schemaOf(items ?? {}, reading) };
   if (type === 'object' && additionalProperties)
-    return { type, additionalProperties: schemaOf(additionalProperties, refer) };
+    return { type, additionalProperties: schemaOf(additionalProperties, reading) };
   if (type === 'object') {
     const entries = Object.entries(properties ?? {});
     const required = entries.flatMap(([name, one]) =>
@@ -139,12 +151,12 @@ function schemaOf(field: Discovered, refer: (name: string) => string): object {
     );
     return {
       type,
-      properties: Object.fromEntries(entries.map(([name, one]) => [name, schemaOf(one, refer)])),
+      properties: Object.fromEntries(entries.map(([name, one]) => [name, schemaOf(one, reading)])),
       ...(required.length > 0 && { required }),
       additionalProperties: false,
     };
   }
-  if (field.enum) return { enum: field.enum };
+  if (field.enum) return enumOf(field.enum, reading);
   if (type === undefined || type === 'any') return {};
   return { type, ...(pattern !== undefined && { pattern: `^(?:${pattern})$` }) };
 }
@@ -159,7 +171,9 @@ const methods: Record<string, MethodDefinition> = {};
 const defs: Record<string, object> = {};
 const sources: string[] = [];
 
-for (const [name, { methods: wanted, withoutBody = false, version = 1 }] of Object.entries(WANTED)) {
+for (const [name, { methods: wanted, withoutBody = false, version = 1, hasNumbers = false }] of Object.entries(
+  WANTED,
+)) {
   const file = join(folder, 'googleapiclient/discovery_cache/documents', `${name}.v${version}.json`);
   const document = JSON.parse(readFileSync(file, 'utf8')) as Discovery;
   sources.push(`${name} v${version} of ${document.revision}`);
@@ -167,7 +181,7 @@ for (const [name, { methods: wanted, withoutBody = false, version = 1 }] of Obje
   const refer = (schema: string): string => {
     if (defs[schema] === undefined) {
       defs[schema] = {};
-      defs[schema] = schemaOf(document.schemas[schema] ?? {}, refer);
+      defs[schema] = schemaOf(document.schemas[schema] ?? {}, { hasNumbers, refer });
     }
     return schema;
   };

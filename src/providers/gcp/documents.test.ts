@@ -6,6 +6,7 @@ import gcp from './index.ts';
 type Tree = Readonly<Record<string, unknown>>;
 
 const GROUP = { project: 'my-project', zone: 'us-central1-a', instance_group: 'velda-workers' };
+const SERVICE = { project: 'my-project', region: 'us-central1', image: 'us-docker.pkg.dev/my-project/team/agent:1' };
 const INSTANCE = { project: 'my-project', zone: 'us-central1-a', machine_type: 'e2-standard-4' };
 
 function read(backend: Tree, trust: 'foreign' | 'operator' = 'foreign') {
@@ -69,6 +70,22 @@ describe('what is refused in a document of others', () => {
 
     expect(problems.join('\n')).toContain(problem);
   });
+
+  it.each([
+    [{ endpoint: 'https://evil.example' }, "endpoint: endpoint may be set only in the operator's own file"],
+    [{ region: 'us-central1-a/x' }, 'region: must be a region, like us-central1'],
+    [{ image: 'host/agent 1' }, 'image: must be an image'],
+    [{ container_name: 'My_Box' }, 'container_name: must have only lower-case letters'],
+    [{ cpu: 3 }, 'cpu'],
+    [{ memory: '512' }, 'memory: must be a size like 512Mi or 2Gi'],
+    [{ env: { PORT: '1' } }, 'env.PORT: is set by Cloud Run'],
+    [{ env: { MUSTER_AGENT_CONFIG: 'x' } }, 'env.MUSTER_AGENT_CONFIG: is set by Muster; use agent_config'],
+    [{ labels: { 'muster-pool': 'x' } }, 'labels.muster-pool: must not begin with muster-'],
+  ])('gcp_cloud_run %j', (more, problem) => {
+    const { problems } = read({ gcp_cloud_run: { ...SERVICE, ...more } });
+
+    expect(problems.join('\n')).toContain(problem);
+  });
 });
 
 it('limits and addresses form no machine; the rest does', () => {
@@ -77,6 +94,9 @@ it('limits and addresses form no machine; the rest does', () => {
   expect(shapeOf({ gce_instance: { ...INSTANCE, max_stopped_instances: 3 } })).toBe(shape);
   expect(shapeOf({ gce_instance: { ...INSTANCE, endpoint: 'http://127.0.0.1:1' } })).toBe(shape);
   expect(shapeOf({ gce_instance: { ...INSTANCE, machine_type: 'e2-small' } })).not.toBe(shape);
+  expect(shapeOf({ gcp_cloud_run: { ...SERVICE, endpoint: 'http://127.0.0.1:1' } })).toBe(
+    shapeOf({ gcp_cloud_run: SERVICE }),
+  );
   expect(shapeOf({ gce_instance_group: { ...GROUP, endpoint: 'http://127.0.0.1:1' } })).toBe(
     shapeOf({ gce_instance_group: GROUP }),
   );

@@ -59,7 +59,8 @@ async function fetched({ requirements, names, flags = [] }: Wanted): Promise<Par
 export const pythonPrograms = (): Promise<Part<Programs>> =>
   fetched({
     requirements: REQUIREMENTS,
-    names: 'moto, awscli, azure-mgmt-compute, pydo, google-cloud-compute, google-cloud-storage and nebius',
+    names:
+      'moto, awscli, azure-mgmt-compute, pydo, google-cloud-compute, google-cloud-run, google-cloud-storage and nebius',
   });
 
 /** Mithril's client and its command `ml`. */

@@ -96,6 +96,9 @@ function answer(call: GcpCall, world: World, signal: AbortSignal): object | Prom
   return call.service === 'container' ? answerContainer(call, world) : impersonate(call, who ?? '', world);
 }
 
+/** As the older services call what the newer ones call INVALID_ARGUMENT. */
+const OF_CHECKS = new Set(['badRequest', 'required', 'invalid']);
+
 /** Each service in its own form of errors. */
 function refuse({ service }: GcpCall, { code, message, status }: Refusal): Response {
   if (service === 'metadata') return new Response(message, { status });
@@ -105,8 +108,9 @@ function refuse({ service }: GcpCall, { code, message, status }: Refusal): Respo
     const errors = [{ message, domain: 'global', reason: code }];
     return Response.json({ error: { code: status, message, errors } }, { status });
   }
-  const details = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason: code }];
-  return Response.json({ error: { code: status, message, status: code, details } }, { status });
+  const reason = OF_CHECKS.has(code) ? 'INVALID_ARGUMENT' : code;
+  const details = [{ '@type': 'type.googleapis.com/google.rpc.ErrorInfo', reason }];
+  return Response.json({ error: { code: status, message, status: reason, details } }, { status });
 }
 
 /** Compute Engine answers 403 to what others answer 429. */

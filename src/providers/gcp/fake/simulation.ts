@@ -41,6 +41,7 @@ async function start({ clock, port }: Parameters<Simulation['start']>[0]): Promi
     environment: {
       STORAGE_EMULATOR_HOST: served.address,
       CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE: `${served.address}/compute/v1/`,
+      CLOUDSDK_API_ENDPOINT_OVERRIDES_RUN: `${served.address}/`,
       // For gcloud, which does not know the first variable.
       CLOUDSDK_API_ENDPOINT_OVERRIDES_STORAGE: `${served.address}/storage/v1/`,
       CLOUDSDK_AUTH_DISABLE_CREDENTIALS: 'true',

@@ -51,9 +51,12 @@ export interface FakeService {
   timeline: readonly Step<State>[];
   /** Its container ends as soon as it is started. */
   isEnding: boolean;
+  /** How many containers there have been, one after another. */
+  containers: number;
 }
 
-export const stateAt = ({ timeline }: FakeService, nowMs: number): State => stepAt(timeline, nowMs)?.state ?? 'GONE';
+export const stateAt = ({ timeline }: FakeService, nowMs: number): State =>
+  stepAt(timeline, nowMs)?.state ?? 'RECONCILING';
 
 export const isGone = (service: FakeService, nowMs: number): boolean => stateAt(service, nowMs) === 'GONE';
 

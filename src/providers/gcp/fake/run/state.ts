@@ -108,7 +108,7 @@ export function makeService(state: RunState, place: ServicePlace, wanted: Wanted
     : ({ atMs: madeAtMs + behaviour.bootMs, state: 'READY' } as const);
   const service: FakeService = {
     ...place,
-    ...{ uid: randomUUID(), wanted, madeAtMs, failure, deletedAtMs: undefined, isEnding: false },
+    ...{ uid: randomUUID(), wanted, madeAtMs, failure, deletedAtMs: undefined, isEnding: false, containers: 1 },
     timeline: [{ atMs: madeAtMs, state: 'RECONCILING' }, end],
   };
   state.services.push(service);
@@ -131,6 +131,12 @@ export function endService(state: RunState, service: FakeService): void {
 /** Its container has come to its end: Cloud Run starts another in its place, which ends at once too. */
 export function endContainer(state: RunState, service: FakeService): void {
   service.isEnding = true;
+  state.changed(service);
+}
+
+/** Google puts another container in place of its own: the same service, with empty files. */
+export function replaceContainer(state: RunState, service: FakeService): void {
+  service.containers += 1;
   state.changed(service);
 }
 

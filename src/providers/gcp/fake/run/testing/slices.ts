@@ -14,7 +14,8 @@ import { LATER_PAGE, SERVICE } from './scene.ts';
 
 function machineOf(service: FakeService, run: RunState): SliceMachine {
   return {
-    id: service.uid,
+    // An agent for each container, which knows nothing of the one before.
+    id: service.containers === 1 ? service.uid : `${service.uid}/${service.containers}`,
     name: service.id,
     mark: readLabels(service.wanted.labels),
     state(nowMs) {
