@@ -39,6 +39,7 @@ const shownNodePool = (one: ShownNodePool): wire.NodePool => ({
   utilization_percent: one.utilizationPercent,
   pending_pods: one.pendingPods,
   unfit_pods: one.unfitPods,
+  late_rotations: one.lateRotations,
   groups: one.groups.map(({ name, size, backoffUntil, lastError }) => ({
     name,
     size,
@@ -147,6 +148,7 @@ function gauges(world: GaugeWorld): Gauges {
     '0 while nodes are needed and no group can give them.',
     by,
   );
+  const late = gauge('muster_node_provisioner_late_rotations', 'Nodes that end soon and are not replaced.', by);
   const ready = gauge('muster_node_provisioner_ready', '1 while the NodeProvisioner is served.', by);
   const stop = followGrowths(world);
   return {
@@ -164,6 +166,7 @@ function gauges(world: GaugeWorld): Gauges {
         pending.set(labels, one.pendingPods);
         unfit.set(labels, one.unfitPods);
         capacity.set(labels, one.hasCapacity ? 1 : 0);
+        late.set(labels, one.lateRotations);
         ready.set(labels, one.isReady ? 1 : 0);
       }
     },

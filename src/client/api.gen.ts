@@ -354,6 +354,8 @@ export interface Schemas {
     pending_pods: number;
     /** Pods that wait and that no node of it would help. */
     unfit_pods: number;
+    /** Nodes that end soon and should have been replaced by now. */
+    late_rotations: number;
     /** Its instance groups, the first one is grown first. */
     groups: Schemas['NodeGroup'][];
   };

@@ -48,7 +48,7 @@ export interface MemoryCloud {
   readonly groups: Map<string, MemoryGroup>;
   addGroup(name: string, zone: string, madeFor?: string, nodes?: NodeTemplate): MemoryGroup;
   startMachine(group: MemoryGroup, name: string, runForMs?: number): void;
-  addRunning(group: MemoryGroup, name?: string): MemoryMachine;
+  addRunning(group: MemoryGroup, name?: string, runForMs?: number): MemoryMachine;
   deleteMachine(group: MemoryGroup, machine: MemoryMachine): void;
   queue(group: MemoryGroup, name: string, runForMs: number): void;
   grant(): void;
@@ -89,6 +89,11 @@ export function openMemoryCloud(clock: Clock, options: MemoryCloudOptions = {}):
     if (group.size > livingMachines(group).length) cloud.fill(group);
   }
 
+  function endInTime(group: MemoryGroup, machine: MemoryMachine): void {
+    const { endsAt } = machine;
+    if (endsAt !== undefined) clock.alarm(endsAt - clock.now(), () => gone(group, machine));
+  }
+
   function boot(group: MemoryGroup, machine: MemoryMachine): void {
     clock.alarm(bootMs, () => {
       if (machine.state !== 'creating') return;
@@ -101,8 +106,7 @@ export function openMemoryCloud(clock: Clock, options: MemoryCloudOptions = {}):
       machine.trouble = undefined;
       machine.state = 'running';
       changed?.(group, machine, 'running');
-      const { endsAt } = machine;
-      if (endsAt !== undefined) clock.alarm(endsAt - clock.now(), () => gone(group, machine));
+      endInTime(group, machine);
     });
   }
 
@@ -130,10 +134,11 @@ export function openMemoryCloud(clock: Clock, options: MemoryCloudOptions = {}):
     startMachine(group, name, runForMs) {
       boot(group, put(group, name, 'creating', runForMs));
     },
-    addRunning(group, name = `${group.name}-old${++serial}`) {
-      const machine = put(group, name, 'running');
+    addRunning(group, name = `${group.name}-old${++serial}`, runForMs) {
+      const machine = put(group, name, 'running', runForMs);
       group.size += 1;
       changed?.(group, machine, 'running');
+      endInTime(group, machine);
       return machine;
     },
     deleteMachine(group, machine) {

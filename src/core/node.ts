@@ -120,6 +120,8 @@ export interface ShownNodePool {
   readonly utilizationPercent: number;
   readonly pendingPods: number;
   readonly unfitPods: number;
+  /** Nodes that end soon and should have been replaced by now. */
+  readonly lateRotations: number;
   readonly groups: readonly ShownGroup[];
 }
 

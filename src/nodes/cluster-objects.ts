@@ -1,10 +1,12 @@
-// What stays in memory of the pods and nodes of a cluster.
+// What stays in memory of the pods, nodes and budgets of a cluster.
 import type { NodeTaint } from '#core/node-group.ts';
 import type { KubeObject } from '#kube/object.ts';
 import { CORDONED, DELETION_REASON, DELETION_TAINT, POOL_LABEL, TERMINATION_TIME } from './objects.ts';
+import type { BudgetFact } from './pod-stay.ts';
 import { type Amounts, readAllocatable } from './simulation/amounts.ts';
 import { type PodClass, type PodClasses, podClassOf } from './simulation/pod-class.ts';
 import { asArray, asRecord, asText, asTexts, asTime } from './simulation/reading.ts';
+import { readLabelSelector } from './simulation/selectors.ts';
 
 export interface PodFact {
   /** `namespace/name`. */
@@ -133,5 +135,17 @@ export function nodeFactOf(object: KubeObject): NodeFact {
     deletionReason: annotations[DELETION_REASON],
     endsAt: asTime(annotations[TERMINATION_TIME]),
     mustStay: mustStay(annotations),
+  };
+}
+
+export function budgetFactOf({ metadata, spec, status }: KubeObject): BudgetFact {
+  const { observedGeneration, disruptionsAllowed } = asRecord(status);
+  // What its controller has not counted yet lets nothing go.
+  const isCounted = Number(observedGeneration ?? 0) >= (metadata.generation ?? 0);
+  return {
+    namespace: metadata.namespace ?? '',
+    name: metadata.name,
+    selector: readLabelSelector(asRecord(spec).selector),
+    allowed: isCounted ? Number(disruptionsAllowed ?? 0) : 0,
   };
 }

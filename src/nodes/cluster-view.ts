@@ -1,15 +1,16 @@
-// What is followed of a cluster: pods, nodes, NodeProvisioners, each by one list and watch.
+// What is followed of a cluster: pods, nodes, PodDisruptionBudgets, NodeProvisioners, each by one list and watch.
 import type { ClusterAccess } from '#core/cluster-access.ts';
 import { Fault } from '#core/fault.ts';
 import type { Context } from '#core/provider.ts';
 import type { Kube } from '#kube/client.ts';
 import { type KubeObject, withoutManagedFields } from '#kube/object.ts';
 import type { Reflector } from '#kube/reflector.ts';
-import { NODES, PODS } from '#kube/resource.ts';
+import { NODES, POD_DISRUPTION_BUDGETS, PODS } from '#kube/resource.ts';
 import { sharedKube, sharedReflector } from '#kube/shared.ts';
-import { type NodeFact, nodeFactOf, type PodFact, podReader } from './cluster-objects.ts';
+import { budgetFactOf, type NodeFact, nodeFactOf, type PodFact, podReader } from './cluster-objects.ts';
 import { NODE_POOLS } from './objects.ts';
 import { openPodIndex } from './pod-index.ts';
+import type { BudgetFact } from './pod-stay.ts';
 
 /** What changed, so that only what it concerns is looked at again. */
 export interface ClusterHeard {
@@ -24,6 +25,7 @@ export interface ClusterView {
   readonly provisioners: Reflector<KubeObject>;
   readonly nodes: Reflector<NodeFact>;
   readonly pods: Reflector<PodFact>;
+  readonly budgets: Reflector<BudgetFact>;
   podsOn(node: string): readonly PodFact[];
   /** Pods that the scheduler has refused. */
   refused(): Iterable<PodFact>;
@@ -48,6 +50,8 @@ export async function openClusterView(
   const nodes = sharedReflector(deps, { resource: NODES, query: {}, keep: nodeFactOf });
   const pods = sharedReflector(deps, { resource: PODS, query: { fieldSelector: LIVING_PODS }, keep: podReader() });
 
+  const budgets = sharedReflector(deps, { resource: POD_DISRUPTION_BUDGETS, query: {}, keep: budgetFactOf });
+
   const index = openPodIndex();
   const owners = new Map<string, string>();
   const ownerOf = (node: string): string | undefined => nodes.all().get(`/${node}`)?.provisioner || undefined;
@@ -66,7 +70,7 @@ export async function openClusterView(
     }),
     provisioners.onChange((key) => heard.provisioner(key.slice(1))),
   ];
-  const views = [provisioners, nodes, pods];
+  const views = [provisioners, nodes, pods, budgets];
 
   return {
     access,
@@ -74,6 +78,7 @@ export async function openClusterView(
     provisioners,
     nodes,
     pods,
+    budgets,
     podsOn: index.on,
     refused: index.refused,
     async fresh(ms, signal) {

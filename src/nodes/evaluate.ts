@@ -3,10 +3,19 @@ import type { NodeTemplate } from '#core/node-group.ts';
 import type { AccountRooms } from './account-rooms.ts';
 import type { PodFact } from './cluster-objects.ts';
 import type { Policy } from './policy.ts';
+import { leaversOf } from './rotation-due.ts';
 import { demandsOf, type Packing, pack } from './simulation/pack.ts';
 import type { PodClass } from './simulation/pod-class.ts';
 import { addTo, admits, lackIn, openPodRoom, type PodRoom, type RoomKind } from './simulation/room.ts';
-import { hasLeft, isBusy, type NodeSurvey, ownTaints, type SeenGroup, type SurveyedNode } from './survey.ts';
+import {
+  expiringNodes,
+  hasLeft,
+  isBusy,
+  type NodeSurvey,
+  ownTaints,
+  type SeenGroup,
+  type SurveyedNode,
+} from './survey.ts';
 import { type Quantities, type TargetSize, targetSize } from './target.ts';
 
 export interface EvaluateInput {
@@ -96,6 +105,18 @@ export function roomsOf({ nodes, coming, templates }: NodeSurvey, daemons: reado
   return [...there, ...asked];
 }
 
+/** Nodes where nothing is placed any more, with what stays there: its pods are neighbours. */
+function staysOf(survey: NodeSurvey): PodRoom[] {
+  const leaving = new Set(expiringNodes(survey).flatMap((node) => leaversOf(node, survey.podStay)));
+  return survey.nodes
+    .filter(({ phase }) => phase === 'expiring' || phase === 'unready')
+    .map(({ fact, pods, ofNode }) => {
+      const room = openPodRoom({ ...fact, kind: 'ready' });
+      for (const pod of [...pods, ...ofNode]) if (!leaving.has(pod)) addTo(room, pod.class);
+      return room;
+    });
+}
+
 /** The lowest of all caps on its nodes. */
 function capOf({ policy, groups, rooms }: EvaluateInput, nodes: number): number {
   const ofGroups = groups.reduce(
@@ -116,21 +137,23 @@ export function evaluate(input: EvaluateInput): Evaluation {
   const rooms = roomsOf(survey, daemons);
   const cap = capOf(input, total);
   let opened = 0;
+  const leaving = expiringNodes(survey).flatMap((node) => leaversOf(node, survey.podStay));
   const packing = pack({
     rooms,
-    others,
+    others: [...others, ...staysOf(survey)],
     gpu,
-    demands: demandsOf(pending.map((pod) => ({ key: pod.key, pod: pod.class }))),
+    demands: demandsOf([...pending, ...leaving].map((pod) => ({ key: pod.key, pod: pod.class }))),
     openRoom: () =>
       template && total + opened < cap ? templateRoom(`new-${++opened}`, 'new', template, daemons) : undefined,
   });
   const busyRooms = new Set([...packing.placed.values()].map(({ name }) => name));
-  for (const node of nodes) if (isBusy(node)) busyRooms.add(node.fact.name);
+  for (const node of nodes) if (isBusy(node) && node.phase !== 'expiring') busyRooms.add(node.fact.name);
   const quantities: Quantities = {
     gpusPerNode: template?.allocatable[gpu] ?? Math.max(0, ...nodes.map(({ gpus }) => gpus)),
     used: nodes.reduce((sum, { gpusRequested }) => sum + gpusRequested, 0),
     pending: pending.reduce((sum, pod) => sum + (pod.class.requests[gpu] ?? 0), 0),
     pendingPods: pending.length,
+    leavingPods: leaving.length,
     nodes: total,
     missing: packing.opened.length,
     busy: busyRooms.size,

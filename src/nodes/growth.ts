@@ -21,11 +21,19 @@ export interface GrowthPlan {
 /** Requests of a queue in one pass, and machines of one call. */
 const MOST_AT_ONCE = { queue: 50, plain: 1_000 };
 
+/** What cannot wait is asked again a minute after the last refusal, whatever the back-off. */
+export const urgentFrom = ({ failedAt, until }: GroupBackoff): number => Math.min(until, failedAt + MINUTE_MS);
+
 /** How much a group may grow now, or why not. */
-export function roomToGrow({ policy, state, row, hasQueue }: SeenGroup, now: number): number | string {
+export function roomToGrow(
+  { policy, state, row, hasQueue }: SeenGroup,
+  now: number,
+  isUrgent = false,
+): number | string {
   if (state.refusal) return state.refusal.message;
-  if (row?.backoff && row.backoff.until > now)
-    return `backing off until ${new Date(row.backoff.until).toISOString()}: ${row.backoff.why}`;
+  const backoff = row?.backoff;
+  const from = backoff && (isUrgent ? urgentFrom(backoff) : backoff.until);
+  if (from !== undefined && from > now) return `backing off until ${new Date(from).toISOString()}: ${backoff?.why}`;
   if (row?.asked.some(({ isAnswered }) => !isAnswered)) return 'a growth of it is not answered yet';
   if (policy.flexStart && !hasQueue) return 'flexStart is set, and the group has no queue';
   const room = Math.min(policy.maxSize, state.most ?? policy.maxSize) - state.wanted;
@@ -37,6 +45,8 @@ export interface GrowthInput {
   readonly wanted: number;
   readonly rooms: AccountRooms;
   readonly now: number;
+  /** For nodes that end soon. */
+  readonly isUrgent?: boolean | undefined;
 }
 
 /** What a plan leaves of the room in the accounts. */
@@ -46,12 +56,12 @@ export function roomsAfter(rooms: AccountRooms, parts: readonly GrowthPart[]): A
   return left;
 }
 
-export function planGrowth({ groups, wanted, rooms, now }: GrowthInput): GrowthPlan {
+export function planGrowth({ groups, wanted, rooms, now, isUrgent }: GrowthInput): GrowthPlan {
   const parts: GrowthPart[] = [];
   const alternatives: Alternative[] = [];
   let left = wanted;
   for (const group of groups) {
-    const room = roomToGrow(group, now);
+    const room = roomToGrow(group, now, isUrgent);
     const { name, pricePerHour } = group.policy;
     if (typeof room === 'string') {
       alternatives.push({ what: `grow ${name}`, whyNot: room, pricePerHour });

@@ -3,14 +3,16 @@ import { SECOND_MS } from '#core/clock.ts';
 import type { Alternative, Reason } from '#core/reason.ts';
 import type { AccountRooms } from './account-rooms.ts';
 import type { Evaluation } from './evaluate.ts';
-import { type GrowthPart, planGrowth } from './growth.ts';
+import { type GrowthPart, planGrowth, urgentFrom } from './growth.ts';
 import type { Policy } from './policy.ts';
+import { nextRotation, type RotationStep } from './rotation.ts';
+import { rotationAt } from './rotation-due.ts';
 import {
+  expiringNodes,
   isEmpty,
   isMassUnready,
   type LostCapacity,
   type NodeSurvey,
-  rotationAt,
   type SeenGroup,
   type SurveyedNode,
 } from './survey.ts';
@@ -23,6 +25,7 @@ export type NodeStep =
   | { readonly do: 'cancel'; readonly group: SeenGroup; readonly requests: readonly string[] }
   | { readonly do: 'grow'; readonly parts: readonly GrowthPart[] }
   | { readonly do: 'taint'; readonly nodes: readonly SurveyedNode[]; readonly deletionAt: number }
+  | RotationStep
   | { readonly do: 'nothing' };
 
 export interface Decided {
@@ -42,6 +45,8 @@ export interface StepInput {
   readonly evaluation: Evaluation;
   /** By uid, since when a node that is due takes no pods. */
   readonly cordonedAt: ReadonlyMap<string, number>;
+  /** By uid of a pod: when its budget refused last. */
+  readonly refusedAt: ReadonlyMap<string, number>;
   /** Why nothing is done at all. */
   readonly hold?: Reason | undefined;
 }
@@ -82,7 +87,7 @@ function toUntaint({ survey, evaluation }: StepInput): readonly SurveyedNode[] {
 
 function dueNodes({ survey, now }: StepInput): readonly SurveyedNode[] {
   return survey.nodes
-    .filter((node) => isTainted(node) && node.phase !== 'expiring' && isEmpty(node) && node.group !== undefined)
+    .filter((node) => isTainted(node) && isEmpty(node) && node.group !== undefined)
     .filter(({ fact }) => (fact.deletionAt ?? now + 1) <= now);
 }
 
@@ -147,8 +152,8 @@ function dueAtOf({ survey, groups, policy, now, cordonedAt }: StepInput): number
     [
       ...[...cordonedAt.values()].map((at) => at + CORDON_MS),
       survey.coming.length > 0 ? now + LOOK_AT_COMING_MS : undefined,
-      ...survey.nodes.flatMap(({ fact, ...rest }) => [fact.deletionAt, rotationAt({ fact, ...rest }, policy)]),
-      ...groups.map(({ row }) => row?.backoff?.until),
+      ...survey.nodes.flatMap((node) => [node.fact.deletionAt, rotationAt(node, policy)]),
+      ...groups.flatMap(({ row: { backoff } = {} }) => [backoff?.until, backoff && urgentFrom(backoff)]),
     ],
     now,
   );
@@ -160,7 +165,8 @@ type Acting = Pick<Decided, 'step' | 'reason'>;
 function deletion(input: StepInput): Acting | undefined {
   const { now, cordonedAt } = input;
   const due = dueNodes(input);
-  const reason: Reason = { code: 'delay-over' };
+  const isRotated = due.some(({ phase }) => phase === 'expiring');
+  const reason: Reason = { code: isRotated ? 'ends-soon' : 'delay-over' };
   const open = due.filter(({ fact }) => !cordonedAt.has(fact.uid));
   if (open.length > 0) return { step: { do: 'cordon', nodes: open }, reason };
   const settled = due.filter(({ fact }) => now - (cordonedAt.get(fact.uid) ?? now) >= CORDON_MS);
@@ -190,10 +196,17 @@ function tainting(input: StepInput): Acting | undefined {
   return { step: { do: 'taint', nodes, deletionAt }, reason };
 }
 
+function rotating(input: StepInput): Acting | undefined {
+  const step = nextRotation(input);
+  return step && { step, reason: { code: 'ends-soon' } };
+}
+
 export function nextNodeStep(input: StepInput): Decided {
   const { survey, evaluation, groups, rooms, now, hold } = input;
   const wanted = Math.max(0, evaluation.nodes - evaluation.quantities.nodes);
-  const growth = planGrowth({ groups, wanted, rooms, now });
+  // A node that ends does not wait for the end of a back-off.
+  const isUrgent = expiringNodes(survey).length > 0;
+  const growth = planGrowth({ groups, wanted, rooms, now, isUrgent });
   const rest = { alternatives: growth.alternatives, dueAt: dueAtOf(input) };
   if (hold) return { step: { do: 'nothing' }, reason: hold, ...rest };
   const mayTake = !isMassUnready(survey);
@@ -204,12 +217,12 @@ export function nextNodeStep(input: StepInput): Decided {
     (mayTake ? deletion(input) : undefined) ??
     givingUp(input) ??
     growing ??
-    (mayTake ? tainting(input) : undefined);
+    (mayTake ? (tainting(input) ?? rotating(input)) : undefined);
   return { ...(acting ?? { step: { do: 'nothing' }, reason: whyNothing(input, growth.short) }), ...rest };
 }
 
 function whyNothing({ survey, evaluation }: StepInput, short: number): Reason {
   if (isMassUnready(survey)) return { code: 'many-not-ready' };
-  if (short > 0) return { code: 'no-group-grows' };
+  if (short > 0) return { code: evaluation.reason.code === 'ends-soon' ? 'no-replacement' : 'no-group-grows' };
   return evaluation.reason;
 }

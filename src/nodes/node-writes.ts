@@ -4,6 +4,7 @@ import type { Gate } from '#clouds/gate.ts';
 import { Fault } from '#core/fault.ts';
 import type { NodeTaint } from '#core/node-group.ts';
 import type { Kube } from '#kube/client.ts';
+import type { Evicted } from '#kube/eviction.ts';
 import { statusOf } from '#kube/faults.ts';
 import type { KubeObject } from '#kube/object.ts';
 import { NODES, PODS } from '#kube/resource.ts';
@@ -22,6 +23,8 @@ export interface NodeWrites {
   /** Takes our taint off, and lets pods in again where it was us who did not. */
   untaint(node: NodeFact, signal: AbortSignal): Promise<void>;
   cordon(node: NodeFact, signal: AbortSignal): Promise<void>;
+  /** Asks for the pod to go, within its budget. One made anew under its name stays. */
+  evict(node: NodeFact, pod: PodFact, signal: AbortSignal): Promise<Evicted>;
   /** The pods that are bound to it, asked of the API server itself. */
   podsOn(node: NodeFact, signal: AbortSignal): Promise<readonly PodFact[]>;
 }
@@ -117,6 +120,17 @@ export function openNodeWrites(
           isCordoned ? undefined : { spec: { unschedulable: true }, metadata: { annotations: { [CORDONED]: 'true' } } },
         signal,
       ),
+    evict: (node, { key, uid }, signal) =>
+      call('evict', node, 'write', signal, async (ending) => {
+        const [namespace = '', name = ''] = key.split('/');
+        try {
+          return await kube.evict({ namespace, name }, { uid }, ending);
+        } catch (thrown) {
+          // Another pod has its name by now.
+          if (statusOf(thrown)?.code === 409) return 'gone';
+          throw thrown;
+        }
+      }),
     podsOn: (node, signal) =>
       call('list pods', node, 'read', signal, async (ending) => {
         const found = await kube.list(PODS, { fieldSelector: `spec.nodeName=${node.name}` }, ending);

@@ -24,6 +24,7 @@ const REASONS = {
   'node-broken': { means: 'The node has not been ready for longer than the registration timeout.', with: [] },
   'many-not-ready': { means: 'More than 30 percent of the nodes, at least three, turned NotReady.', with: [] },
   'ends-soon': { means: 'The machine of the node ends by itself soon.', with: [] },
+  'no-replacement': { means: 'A node ends soon, and no group gives another in its place.', with: [] },
   'orphan-taint': { means: 'The node bears our taint, and its NodeProvisioner is gone.', with: [] },
   frozen: { means: 'An operator has frozen everything.', with: [] },
 } as const satisfies Record<string, ReasonRule>;
@@ -32,7 +33,7 @@ export type NodeReason = keyof typeof REASONS;
 
 export const reasons: SubjectReasons = {
   subject: 'node-provisioner',
-  verbs: ['grow', 'taint', 'untaint', 'delete', 'cancel', 'give-up', 'rotate'],
+  verbs: ['grow', 'taint', 'untaint', 'delete', 'cancel', 'give-up', 'rotate', 'evict'],
   reasons: REASONS,
 };
 

@@ -25,6 +25,7 @@ import { openObjectWrites } from './object-writes.ts';
 import { obstacleOfTemplates } from './obstacles.ts';
 import { openPeers } from './peers.ts';
 import { claimPods } from './pending-pods.ts';
+import { openPodStay } from './pod-stay.ts';
 import type { Policy } from './policy.ts';
 import { openPoolGroups } from './pool-groups.ts';
 import { poolRowOf } from './pool-row.ts';
@@ -73,13 +74,19 @@ export function startNodeReconciling(deps: NodeReconcileDeps): NodeReconciling {
   const snapshots = new Map<string, Snapshot>();
   const cordonedAt = new Map<string, number>();
   const leaving = new Set<string>();
+  const refusedAt = new Map<string, number>();
   const known = openKnownGroups({ store, clock, hosts, view, settings, snapshots });
   const setAside = openSetAside({ store, clock, log, view });
   const peers = openPeers(view, snapshots);
   const { kube, access } = view;
   const writes = openNodeWrites({ kube, gate, account: access.id }, podReader());
   const objectWrites = openObjectWrites({ kube, gate, account: access.id, cluster: store.cluster });
-  const steps = openSteps({ ...deps, writes, cordonedAt, leaving });
+  const steps = openSteps({ ...deps, writes, cordonedAt, leaving, refusedAt });
+  const podStay = openPodStay({
+    budgets: () => view.budgets.all().values(),
+    // A worker has the name of its machine, which is the name of its pod.
+    isBusyWorker: ({ key }) => store.view.sessions.count('worker', key.slice(key.indexOf('/') + 1)) > 0,
+  });
   const made = openMadeGroups({ ...deps, forgetFound: known.forget });
   const poolGroups = openPoolGroups(deps);
 
@@ -204,7 +211,7 @@ export function startNodeReconciling(deps: NodeReconcileDeps): NodeReconciling {
     const all = [...view.nodes.all().values()];
     trackLeaving(all);
     const nodes = all.filter(({ provisioner }) => provisioner === name);
-    return survey({ name, now: clock.now(), policy, nodes, podsOn: view.podsOn, groups, leaving });
+    return survey({ name, now: clock.now(), policy, nodes, podsOn: view.podsOn, groups, leaving, podStay });
   }
 
   /** What it should have, and what to do about it now. */
@@ -223,7 +230,8 @@ export function startNodeReconciling(deps: NodeReconcileDeps): NodeReconciling {
     const rooms = peers.roomsOf(name, groups);
     const others = peers.otherRooms(name);
     const evaluation = evaluate({ survey: seen, policy, groups, pending: claim.pending, others, rooms });
-    const decided = nextNodeStep({ now, policy, survey: seen, groups, rooms, evaluation, cordonedAt, hold: hold() });
+    const facts = { now, policy, survey: seen, groups, rooms, evaluation };
+    const decided = nextNodeStep({ ...facts, cordonedAt, refusedAt, hold: hold() });
     return { claim, evaluation, decided };
   }
 

@@ -4,14 +4,26 @@ import type { NodePlan, Nodes, PodObstacles, ShownNode, ShownNodePool } from '#c
 import type { PodFact } from './cluster-objects.ts';
 import { obstacleOfTemplate, waitsForNode } from './evaluate.ts';
 import { roomToGrow } from './growth.ts';
+import type { PodStay } from './pod-stay.ts';
 import type { Snapshot } from './snapshot.ts';
-import { countsOf, statusOfNodePool } from './status.ts';
+import { countsOf, lateRotations, statusOfNodePool } from './status.ts';
 import { isBusy, isEmpty, type SurveyedNode } from './survey.ts';
 import { didOf, unlessOf, whySize } from './words.ts';
 
-function whyNode(node: SurveyedNode): string {
+function whyExpiring({ fact, endsAt, pods }: SurveyedNode, podStay: PodStay): string {
+  const head = `Its machine ends at ${new Date(endsAt ?? 0).toISOString()}`;
+  if (fact.deletionAt === undefined) return `${head}: it goes as soon as another is ready in its place.`;
+  const kept = pods.flatMap((pod) => {
+    const why = podStay.ofItself(pod) ?? podStay.ofBudget(pod);
+    return why === undefined ? [] : [`${pod.key} stays: ${why}`];
+  });
+  return `${head}: its pods are moved${kept.length > 0 ? `; ${kept.slice(0, 3).join('; ')}` : ''}.`;
+}
+
+function whyNode(node: SurveyedNode, podStay: PodStay): string {
   const { fact, pods, phase } = node;
   const at = fact.deletionAt === undefined ? '' : new Date(fact.deletionAt).toISOString();
+  if (phase === 'expiring') return whyExpiring(node, podStay);
   if (at !== '' && isEmpty(node)) return `It is deleted at ${at} (${fact.deletionReason ?? 'scheduled'}).`;
   if (phase === 'coming') return 'It is starting: its GPUs are not there yet.';
   if (phase === 'unready')
@@ -27,7 +39,7 @@ function whyNode(node: SurveyedNode): string {
   return 'It is idle and kept.';
 }
 
-const shownNode = (node: SurveyedNode): ShownNode => ({
+const shownNode = (node: SurveyedNode, podStay: PodStay): ShownNode => ({
   name: node.fact.name,
   phase: node.phase,
   group: node.group?.policy.name,
@@ -36,7 +48,7 @@ const shownNode = (node: SurveyedNode): ShownNode => ({
   pods: node.pods.length,
   deletionAt: node.fact.deletionAt,
   endsAt: node.endsAt,
-  why: whyNode(node),
+  why: whyNode(node, podStay),
 });
 
 function shown(snapshot: Snapshot): ShownNodePool {
@@ -59,6 +71,7 @@ function shown(snapshot: Snapshot): ShownNodePool {
     utilizationPercent: counts?.utilizationPercent ?? 0,
     pendingPods: counts?.pendingPods ?? 0,
     unfitPods: counts?.unfitPods ?? 0,
+    lateRotations: lateRotations(snapshot),
     groups: snapshot.groups.map(({ policy, state, row }) => ({
       name: policy.name,
       size: state.wanted,
@@ -115,7 +128,9 @@ export function openNodeRequests(
     list: () => [...snapshots().values()].map(shown).toSorted((a, b) => (a.name < b.name ? -1 : 1)),
     show(name) {
       const snapshot = snapshots().get(name);
-      return snapshot && { provisioner: shown(snapshot), nodes: (snapshot.survey?.nodes ?? []).map(shownNode) };
+      if (!snapshot) return undefined;
+      const { nodes = [], podStay } = snapshot.survey ?? {};
+      return { provisioner: shown(snapshot), nodes: podStay ? nodes.map((node) => shownNode(node, podStay)) : [] };
     },
     plan(name) {
       const snapshot = snapshots().get(name);

@@ -31,6 +31,7 @@ export const CONDITION_REASONS = [
   'NothingEnds',
   'OnTime',
   'NoReplacement',
+  'PodsStay',
 ] as const;
 export type ConditionReason = (typeof CONDITION_REASONS)[number];
 

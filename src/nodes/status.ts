@@ -1,8 +1,10 @@
 // The status of a NodeProvisioner from what its last pass has seen. Pure.
 import type { LastDecision } from '#journal/journal.ts';
+import { isReplaced } from './rotation.ts';
+import { isLate } from './rotation-due.ts';
 import type { Snapshot } from './snapshot.ts';
 import { CONDITIONS, type ConditionReason, type ConditionType, type NodePoolStatusValue } from './status-object.ts';
-import { isBusy } from './survey.ts';
+import { expiringNodes, isBusy, type SurveyedNode } from './survey.ts';
 import { utilization } from './words.ts';
 
 interface Verdict {
@@ -33,7 +35,7 @@ function isReady({ obstacle, decided, evaluation }: Snapshot): Verdict {
 }
 
 function hasCapacity({ groups, evaluation, decided, at }: Snapshot): Verdict {
-  if (decided?.reason.code === 'no-group-grows') {
+  if (decided && ['no-group-grows', 'no-replacement'].includes(decided.reason.code)) {
     const why = groups.flatMap(({ policy, row }) =>
       row?.backoff && row.backoff.until > at ? [`${policy.name}: ${row.backoff.why}`] : [`${policy.name}: full`],
     );
@@ -47,12 +49,30 @@ function hasCapacity({ groups, evaluation, decided, at }: Snapshot): Verdict {
   return { status: 'True', reason: 'CapacityFound', message: 'The groups grow as they are asked.' };
 }
 
-function rotates({ survey, at }: Snapshot): Verdict {
-  const expiring = survey?.nodes.filter(({ phase }) => phase === 'expiring') ?? [];
+/** What keeps a node that ends from going before that. */
+function whyLate(node: SurveyedNode, { survey, policy, evaluation, at }: Snapshot): Omit<Verdict, 'status'> {
+  const minutes = Math.max(0, Math.round(((node.endsAt ?? at) - at) / 60_000));
+  const head = `${node.fact.name} ends in ${minutes} minutes`;
+  const none = {
+    reason: 'NoReplacement',
+    message: `${head} and has no replacement. Add a group or raise a limit.`,
+  } as const;
+  if (!survey || !policy || !evaluation) return none;
+  const stays = node.pods.map((pod) => ({ pod, why: survey.podStay.ofItself(pod) ?? survey.podStay.ofBudget(pod) }));
+  const [first] = stays.filter(({ why }) => why !== undefined);
+  if (!isReplaced(node, { survey, evaluation, policy, now: at }) || !first) return none;
+  return { reason: 'PodsStay', message: `${head}, and ${first.pod.key} is not evicted: ${first.why}.` };
+}
+
+function rotates(snapshot: Snapshot): Verdict {
+  const { survey, policy, decided, at } = snapshot;
+  const expiring = survey ? expiringNodes(survey) : [];
   const [soonest] = expiring.toSorted((a, b) => (a.endsAt ?? 0) - (b.endsAt ?? 0));
-  if (!soonest) return { status: 'True', reason: 'NothingEnds', message: 'No node ends soon.' };
-  const minutes = Math.max(0, Math.round(((soonest.endsAt ?? at) - at) / 60_000));
-  const message = `${soonest.fact.name} ends in ${minutes} minutes; ${expiring.length} nodes are being replaced.`;
+  if (!soonest || !policy) return { status: 'True', reason: 'NothingEnds', message: 'No node ends soon.' };
+  if (isLate(soonest, policy, at) || decided?.reason.code === 'no-replacement')
+    return { status: 'False', ...whyLate(soonest, snapshot) };
+  const minutes = Math.round(((soonest.endsAt ?? at) - at) / 60_000);
+  const message = `${soonest.fact.name} ends in ${minutes} minutes and is being replaced.`;
   return { status: 'True', reason: 'OnTime', message };
 }
 
@@ -95,6 +115,10 @@ export function countsOf({ survey, evaluation, pending, unfit }: Snapshot) {
     unfitPods: unfit.size,
   };
 }
+
+/** Nodes of which half the lead is over. */
+export const lateRotations = ({ survey, policy, at }: Snapshot): number =>
+  survey && policy ? expiringNodes(survey).filter((node) => isLate(node, policy, at)).length : 0;
 
 export function statusOfNodePool(snapshot: Snapshot, last: LastDecision | undefined, now: number): NodePoolStatusValue {
   const { object, survey, groups } = snapshot;

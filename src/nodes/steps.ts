@@ -9,10 +9,12 @@ import type { NodeGroup, NodeGroups } from '#core/node-group.ts';
 import type { Random } from '#core/random.ts';
 import { put, type Store } from '#core/store.ts';
 import type { AccountRooms } from './account-rooms.ts';
+import type { PodFact } from './cluster-objects.ts';
 import { chosenAccount, type FoundGroup } from './group-finder.ts';
 import { type GrowthPart, nextBackoff, planGrowth } from './growth.ts';
 import type { NodeStep } from './next-step.ts';
 import type { NodeWrites } from './node-writes.ts';
+import { type Eviction, REFUSED_AGAIN_MS } from './rotation.ts';
 import type { LostCapacity, SeenGroup, SurveyedNode } from './survey.ts';
 
 export interface StepDeps {
@@ -26,6 +28,8 @@ export interface StepDeps {
   readonly cordonedAt: Map<string, number>;
   /** By uid: nodes whose machines are being deleted. */
   readonly leaving: Set<string>;
+  /** By uid of a pod: when its budget refused last. */
+  readonly refusedAt: Map<string, number>;
 }
 
 export interface StepContext {
@@ -46,7 +50,7 @@ export interface StepContext {
 const SUFFIX_LENGTH = 4;
 
 export function openSteps(deps: StepDeps) {
-  const { store, clock, random, log, hosts, writes, cordonedAt, leaving } = deps;
+  const { store, clock, random, log, hosts, writes, cordonedAt, leaving, refusedAt } = deps;
 
   function callGroup<T>(
     group: SeenGroup,
@@ -176,6 +180,17 @@ export function openSteps(deps: StepDeps) {
     }
   }
 
+  async function evict(evictions: readonly Eviction[], { name, signal }: StepContext): Promise<void> {
+    for (const [uid, at] of refusedAt) if (clock.now() - at >= REFUSED_AGAIN_MS) refusedAt.delete(uid);
+    const one = async ({ fact }: SurveyedNode, pod: PodFact): Promise<void> => {
+      const answer = await writes.evict(fact, pod, signal);
+      if (typeof answer === 'string') return;
+      refusedAt.set(pod.uid, clock.now());
+      log('info', 'pod not evicted', { provisioner: name, node: fact.name, pod: pod.key, refusal: answer.refused });
+    };
+    await Promise.all(evictions.flatMap(({ node, pods }) => pods.map((pod) => one(node, pod))));
+  }
+
   return {
     /** Repeats growths that nobody answered; true: there was one. */
     async repeat(context: StepContext): Promise<boolean> {
@@ -203,6 +218,11 @@ export function openSteps(deps: StepDeps) {
           return;
         case 'grow':
           return grow(step.parts, context);
+        case 'rotate':
+          await Promise.all(step.nodes.map(({ fact }) => writes.taint(fact, clock.now(), context.reason, signal)));
+          return;
+        case 'evict':
+          return evict(step.evictions, context);
         case 'taint':
           await Promise.all(step.nodes.map(({ fact }) => writes.taint(fact, step.deletionAt, context.reason, signal)));
           return;

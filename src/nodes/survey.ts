@@ -3,7 +3,9 @@ import type { AskedNodes, NodeGroupRow, NodePhase } from '#core/node.ts';
 import type { NodeGroupState, NodeInstance, NodeRequest, NodeTemplate } from '#core/node-group.ts';
 import type { NodeFact, PodFact } from './cluster-objects.ts';
 import { DELETION_TAINT, GPU_RESOURCES, POOL_LABEL } from './objects.ts';
+import type { PodStay } from './pod-stay.ts';
 import type { GroupPolicy, Policy } from './policy.ts';
+import { rotatingNodes } from './rotation-due.ts';
 import type { NodeAccount } from './section.ts';
 
 /** A group of the provisioner that could be read. */
@@ -26,6 +28,7 @@ export interface SurveyInput {
   readonly groups: readonly SeenGroup[];
   /** By uid: nodes whose machines are being deleted, though they are still there. */
   readonly leaving: ReadonlySet<string>;
+  readonly podStay: PodStay;
 }
 
 export interface SurveyedNode {
@@ -60,6 +63,7 @@ export interface LostCapacity {
 
 export interface NodeSurvey {
   readonly gpu: string;
+  readonly podStay: PodStay;
   /** What new nodes of each group have, by its id. */
   readonly templates: ReadonlyMap<string, NodeTemplate>;
   readonly nodes: readonly SurveyedNode[];
@@ -76,20 +80,6 @@ const HOSTNAME = 'kubernetes.io/hostname';
 const BOOT_MS = 60_000;
 const NO_STOCK = ['exhausted', 'quota'];
 
-/** Spread over the lead, so that machines that began together are not replaced together. */
-function jitterMs(name: string, leadMs: number): number {
-  let hash = 0;
-  for (const letter of name) hash = (hash * 31 + letter.charCodeAt(0)) >>> 0;
-  return hash % (Math.floor(leadMs / 4) + 1);
-}
-
-/** When a node that ends must be replaced. */
-export const rotationAt = (
-  node: { readonly fact: NodeFact; readonly endsAt?: number | undefined },
-  { rotation }: Policy,
-) =>
-  node.endsAt === undefined ? undefined : node.endsAt - rotation.leadMs - jitterMs(node.fact.name, rotation.leadMs);
-
 export const gpuOf = (
   { gpuResource }: Policy,
   amounts: readonly Readonly<Record<string, number>>[],
@@ -103,14 +93,12 @@ const gpusOf = (gpu: string, pods: readonly PodFact[]): number =>
 interface PhaseInput {
   readonly fact: NodeFact;
   readonly gpus: number;
-  readonly endsAt: number | undefined;
   readonly template: NodeTemplate | undefined;
 }
 
-function phaseOf({ fact, gpus, endsAt, template }: PhaseInput, { now, policy }: SurveyInput): NodePhase {
+/** Without regard to its end. */
+function phaseOf({ fact, gpus, template }: PhaseInput, { now, policy }: SurveyInput): NodePhase {
   const isYoung = now - fact.createdAt < policy.registrationMs;
-  const rotatesAt = rotationAt({ fact, endsAt }, policy);
-  if (rotatesAt !== undefined && now >= rotatesAt) return 'expiring';
   if (!fact.isReady || gpus === 0) return isYoung ? 'coming' : 'unready';
   if (fact.deletionAt !== undefined) return 'tainted';
   if (fact.isCordoned) return 'unready';
@@ -236,7 +224,7 @@ export function survey(input: SurveyInput): NodeSurvey | undefined {
   const isLeaving = (fact: NodeFact): boolean =>
     input.leaving.has(fact.uid) || homes.get(fact)?.instance.state === 'deleting';
   const staying = facts.filter((fact) => !isLeaving(fact));
-  const nodes = staying.map((fact): SurveyedNode => {
+  const all = staying.map((fact): SurveyedNode => {
     const { group, instance } = homes.get(fact) ?? {};
     const gpus = fact.allocatable[gpu] ?? 0;
     const endsAt = fact.endsAt ?? instance?.endsAt;
@@ -245,7 +233,7 @@ export function survey(input: SurveyInput): NodeSurvey | undefined {
     const pods = here.filter(({ isOfNode }) => !isOfNode);
     return {
       fact,
-      phase: phaseOf({ fact, gpus, endsAt, template }, input),
+      phase: phaseOf({ fact, gpus, template }, input),
       group,
       instance,
       pods,
@@ -255,9 +243,12 @@ export function survey(input: SurveyInput): NodeSurvey | undefined {
       endsAt,
     };
   });
+  const rotating = rotatingNodes(all, input);
+  const nodes = all.map((node) => (rotating.has(node) ? { ...node, phase: 'expiring' as const } : node));
   const machines = groups.map((group) => ({ group, ...machinesOf(group, byId, input) }));
   return {
     gpu,
+    podStay: input.podStay,
     templates,
     nodes,
     coming: machines.flatMap(({ coming }) => coming),
@@ -279,6 +270,10 @@ export const isBusy = ({ gpusRequested }: SurveyedNode): boolean => gpusRequeste
 
 /** Nothing is on it but what goes with it. */
 export const isEmpty = ({ pods }: SurveyedNode): boolean => pods.length === 0;
+
+/** Nodes that are being replaced, since their machines end. */
+export const expiringNodes = ({ nodes }: NodeSurvey): readonly SurveyedNode[] =>
+  nodes.filter(({ phase }) => phase === 'expiring');
 
 /** Its taints without the one by which it goes. */
 export const ownTaints = ({ taints }: NodeFact) => taints.filter(({ key }) => key !== DELETION_TAINT);

@@ -11,6 +11,7 @@ function wholeNodes(nodes: number, used: number, limits: Partial<TargetLimits>, 
     used: used * gpusPerNode,
     pending: 0,
     pendingPods: 0,
+    leavingPods: 0,
     nodes,
     missing: 0,
     busy: used,
@@ -18,7 +19,16 @@ function wholeNodes(nodes: number, used: number, limits: Partial<TargetLimits>, 
   return targetSize(quantities, { ...NO_LIMITS, ...limits }).nodes;
 }
 
-const AT_REST: Quantities = { gpusPerNode: 8, used: 0, pending: 0, pendingPods: 0, nodes: 0, missing: 0, busy: 0 };
+const AT_REST: Quantities = {
+  gpusPerNode: 8,
+  used: 0,
+  pending: 0,
+  pendingPods: 0,
+  leavingPods: 0,
+  nodes: 0,
+  missing: 0,
+  busy: 0,
+};
 
 describe('the target', () => {
   it.each([
@@ -73,7 +83,7 @@ describe('the target', () => {
   });
 
   it('says which cap keeps it small, and what it would be', () => {
-    const quantities = { ...AT_REST, nodes: 10, missing: 5, pending: 40, pendingPods: 5, busy: 15 };
+    const quantities = { ...AT_REST, nodes: 10, missing: 5, pending: 40, pendingPods: 5, leavingPods: 0, busy: 15 };
 
     expect(targetSize(quantities, { ...NO_LIMITS, mostNodes: 12 })).toMatchObject({
       nodes: 12,
@@ -101,7 +111,7 @@ const loads = fc
   })
   .map(({ gpusPerNode, busy, spare, share }): Quantities => {
     const used = Math.max(busy, Math.floor((busy * gpusPerNode * share) / 100));
-    return { gpusPerNode, used, pending: 0, pendingPods: 0, nodes: busy + spare, missing: 0, busy };
+    return { gpusPerNode, used, pending: 0, pendingPods: 0, leavingPods: 0, nodes: busy + spare, missing: 0, busy };
   });
 
 describe('a constant load', () => {

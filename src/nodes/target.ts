@@ -9,11 +9,13 @@ export interface Quantities {
   /** GPUs that pods which wait have asked for. */
   readonly pending: number;
   readonly pendingPods: number;
+  /** Pods that must leave nodes that end soon. */
+  readonly leavingPods: number;
   /** Ready, tainted and coming nodes, without those that end soon. */
   readonly nodes: number;
-  /** Nodes that it takes beyond all these to place the pods that wait. */
+  /** Nodes that it takes beyond all these to place the pods that wait, and those that must leave. */
   readonly missing: number;
-  /** Nodes with pods that ask for GPUs, once those that wait are placed. */
+  /** Nodes with pods that ask for GPUs, once all these are placed. */
   readonly busy: number;
 }
 
@@ -56,10 +58,11 @@ const STEADY: Reason = { code: 'steady' };
 
 /** Each keeps the provisioner from being smaller; the largest decides. Equal ones: the first. */
 function boundsOf(quantities: Quantities, limits: TargetLimits): readonly Bound[] {
-  const { gpusPerNode, used, pending, pendingPods, nodes, missing, busy } = quantities;
+  const { gpusPerNode, used, pending, pendingPods, leavingPods, nodes, missing, busy } = quantities;
   const { maxPercent, buffer = 0, minNodes } = limits;
   const bounds: Bound[] = [];
   if (pendingPods > 0) bounds.push({ nodes: nodes + missing, reason: { code: 'pods-pending' } });
+  else if (leavingPods > 0) bounds.push({ nodes: nodes + missing, reason: { code: 'ends-soon' } });
   if (maxPercent !== undefined && gpusPerNode > 0) {
     const reason = { code: 'max-utilization', with: { maxGPUUtilizationPercent: maxPercent } };
     bounds.push({ nodes: upTo(100 * (used + pending), gpusPerNode * maxPercent), reason });

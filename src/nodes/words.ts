@@ -22,6 +22,12 @@ export function didOf(step: NodeStep): string {
       return `delete ${some(step.nodes.length, 'node')}: ${names(step.nodes)}`;
     case 'taint':
       return `taint ${some(step.nodes.length, 'empty node')}: ${names(step.nodes)}`;
+    case 'rotate':
+      return `rotate ${some(step.nodes.length, 'node')}: ${names(step.nodes)}`;
+    case 'evict': {
+      const pods = step.evictions.reduce((sum, one) => sum + one.pods.length, 0);
+      return `evict ${some(pods, 'pod')} of ${names(step.evictions.map(({ node }) => node))}`;
+    }
     case 'give-up': {
       const { group, instances, requests } = step.lost;
       const count = instances.length + requests.reduce((sum, request) => sum + request.count, 0);
@@ -45,6 +51,7 @@ export function whySize(evaluation: Evaluation, { minPercent, maxPercent, buffer
   const parts = [some(quantities.nodes, 'node'), `${quantities.busy} busy`];
   if (quantities.pendingPods > 0)
     parts.push(`${some(quantities.pendingPods, 'pod')} waiting for ${some(quantities.pending, 'GPU')}`);
+  if (quantities.leavingPods > 0) parts.push(`${some(quantities.leavingPods, 'pod')} on nodes that end soon`);
   const percent = utilization(evaluation);
   if (reason.code === 'min-utilization') parts.push(`${percent} % < ${minPercent} %`);
   if (reason.code === 'max-utilization') parts.push(`${percent} % > ${maxPercent} %`);

@@ -31,6 +31,7 @@ export const NodePool = z
     utilization_percent: count('gpus_requested of gpus.'),
     pending_pods: count('Pods that wait for nodes of it.'),
     unfit_pods: count('Pods that wait and that no node of it would help.'),
+    late_rotations: count('Nodes that end soon and should have been replaced by now.'),
     groups: z.array(NodeGroup).describe('Its instance groups, the first one is grown first.'),
   })
   .meta({ id: 'NodeProvisioner' });

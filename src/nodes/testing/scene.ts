@@ -43,8 +43,8 @@ export interface NodesScene extends KubeScene {
   readonly store: Store;
   /** Defines or changes a NodeProvisioner. */
   define(name: string, spec: object): Promise<void>;
-  /** Running machines of a group, each with a ready node. */
-  fill(group: MemoryGroup, count: number): void;
+  /** Running machines of a group, each with a ready node; `runForMs`: they end by themselves. */
+  fill(group: MemoryGroup, count: number, runForMs?: number): void;
   /** Pods of a Deployment's kind: owned, and placed by the scheduler; `on`: bound to that node. */
   addPod(
     name: string,
@@ -52,6 +52,11 @@ export interface NodesScene extends KubeScene {
     more?: { readonly on?: string; readonly spec?: object; readonly labels?: object },
   ): Promise<void>;
   removePod(name: string): Promise<void>;
+  /** Pods that their owner makes again. */
+  deploy(name: string, replicas: number, gpus: number, spec?: object): Promise<void>;
+  scaleDeployment(name: string, replicas: number): Promise<void>;
+  /** Pods by name, with the node that each is on. */
+  places(): Readonly<Record<string, string>>;
   nodeNames(): readonly string[];
   tainted(): readonly string[];
   status(name: string): Readonly<Record<string, unknown>>;
@@ -77,12 +82,18 @@ export interface NodesSceneOptions {
 }
 
 const PODS = '/api/v1/namespaces/default/pods';
+const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
 const OBJECTS = '/apis/compute.baseten.co/v1alpha1/nodeprovisioners';
 
 const amountsOf = ({ allocatable }: NodeTemplate): Record<string, string> =>
   Object.fromEntries(
     Object.entries(allocatable).map(([name, amount]) => [name, name === 'cpu' ? `${amount}m` : String(amount)]),
   );
+
+const resourcesOf = (gpus: number) => ({
+  requests: { 'nvidia.com/gpu': String(gpus), cpu: '1' },
+  limits: { 'nvidia.com/gpu': String(gpus) },
+});
 
 export async function openNodesScene(options: NodesSceneOptions = {}): Promise<NodesScene> {
   const { style = 'names', registerMs = 20_000, bootMs = 10_000, settings = {} } = options;
@@ -171,17 +182,14 @@ export async function openNodesScene(options: NodesSceneOptions = {}): Promise<N
       if (there) await kube.kubectl('PATCH', `${OBJECTS}/${name}`, { spec });
       else await kube.kubectl('POST', OBJECTS, object);
     },
-    fill(group, count) {
+    fill(group, count, runForMs) {
       poolOf.set(group.name, poolOf.get(group.name) ?? 'h100');
       boots = 0;
-      for (let at = 0; at < count; at++) cloud.addRunning(group);
+      for (let at = 0; at < count; at++) cloud.addRunning(group, undefined, runForMs);
       boots = registerMs;
     },
     async addPod(name, gpus, { on, spec = {}, labels = {} } = {}) {
-      const resources = {
-        requests: { 'nvidia.com/gpu': String(gpus), cpu: '1' },
-        limits: { 'nvidia.com/gpu': String(gpus) },
-      };
+      const resources = resourcesOf(gpus);
       await kube.kubectl('POST', PODS, {
         apiVersion: 'v1',
         kind: 'Pod',
@@ -192,6 +200,25 @@ export async function openNodesScene(options: NodesSceneOptions = {}): Promise<N
     async removePod(name) {
       await kube.kubectl('DELETE', `${PODS}/${name}`, { gracePeriodSeconds: 0 });
     },
+    async deploy(name, replicas, gpus, spec = {}) {
+      const template = {
+        metadata: { labels: { app: name } },
+        spec: { containers: [{ name: 'main', image: 'main:1', resources: resourcesOf(gpus) }], ...spec },
+      };
+      await kube.kubectl('POST', DEPLOYMENTS, {
+        apiVersion: 'apps/v1',
+        kind: 'Deployment',
+        metadata: { name },
+        spec: { replicas, selector: { matchLabels: { app: name } }, template },
+      });
+    },
+    async scaleDeployment(name, replicas) {
+      await kube.kubectl('PATCH', `${DEPLOYMENTS}/${name}`, { spec: { replicas } });
+    },
+    places: () =>
+      Object.fromEntries(
+        kube.fake.objects('pods').map(({ metadata, spec }) => [metadata.name, String(spec?.nodeName ?? '')]),
+      ),
     nodeNames: () => kube.fake.objects('nodes').map(({ metadata }) => metadata.name),
     tainted: () =>
       kube.fake
