@@ -1,5 +1,5 @@
 // What sizing node groups may do in the cluster. Nodes have no namespace, so this is always a ClusterRole.
-import { NODES, PODS } from '#kube/resource.ts';
+import { NODES, POD_DISRUPTION_BUDGETS, PODS } from '#kube/resource.ts';
 import type { Right } from '#kube/rights.ts';
 import { NODE_POOLS } from './objects.ts';
 
@@ -17,6 +17,13 @@ export const NODE_RIGHTS: readonly Right[] = [
     why: 'reads sizes and labels; `patch` sets and removes the taint, and cordons',
   },
   { resource: PODS, verbs: ['list', 'watch'], why: 'reads what waits for GPUs, and what runs where' },
+  {
+    resource: PODS,
+    subresource: 'eviction',
+    verbs: ['create'],
+    why: 'moves pods off nodes that end, within their budgets',
+  },
+  { resource: POD_DISRUPTION_BUDGETS, verbs: ['list', 'watch'], why: 'reads how many pods may go' },
 ];
 
 /** What leaving the cluster needs, only while it is done. */

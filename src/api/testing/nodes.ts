@@ -16,6 +16,7 @@ const aNodePool: ShownNodePool = {
   utilizationPercent: 100,
   pendingPods: 0,
   unfitPods: 0,
+  lateRotations: 0,
   groups: [{ name: 'grp', size: 1, backoffUntil: 1, lastError: 'no stock' }],
 };
 const aNode: ShownNode = {
