@@ -45,6 +45,8 @@ export interface Container {
 export interface Version {
   readonly Version: string;
   readonly ApiVersion: string;
+  /** `amd64` */
+  readonly Arch?: string;
 }
 
 export interface Info {
@@ -56,4 +58,34 @@ export interface PullLine {
   readonly status?: string;
   readonly error?: string;
   readonly errorDetail?: { readonly message?: string };
+}
+
+/** One line of a push: what a layer is doing, or what went wrong. */
+export interface PushLine extends PullLine {
+  /** Of the layer. */
+  readonly id?: string;
+  /** A bar, while bytes are under way. */
+  readonly progress?: string;
+}
+
+/** One line of a build: output, which may be any part of a line, or as a pull of the base. */
+export interface BuildLine extends PushLine {
+  readonly stream?: string;
+  readonly errorDetail?: { readonly message?: string /** Of the step that failed. */; readonly code?: number };
+}
+
+/** An image as the listing shows it. */
+export interface ImageSummary {
+  readonly Id: string;
+  /** Absent, or `<none>:<none>`, where it has no name. */
+  readonly RepoTags?: readonly string[] | null;
+  /** Seconds since 1970. */
+  readonly Created: number;
+  readonly Labels?: Readonly<Record<string, string>> | null;
+}
+
+/** An image as it is inspected. */
+export interface ImageDetails {
+  readonly Id: string;
+  readonly Config?: { readonly Labels?: Readonly<Record<string, string>> | null } | null;
 }

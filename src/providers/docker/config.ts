@@ -67,7 +67,7 @@ const shortPort = z
   .refine((found) => portMap.safeParse(found).success, 'must be a port like 8000, 8080:8000 or 0.0.0.0:8080:8000');
 
 /** How the engine is reached. None of it forms a container. */
-const engineFields = {
+export const engineFields = {
   host: z
     .string()
     .regex(/^(unix|tcp|http|https):\/\//, 'must be an address like unix:///var/run/docker.sock or tcp://host:2376')

@@ -13,6 +13,7 @@ export interface Stream {
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly bytes?: RestRequest['bytes'];
   /** The engine has agreed: lines follow as they come. */
   opened?(): void;
 }
@@ -24,6 +25,8 @@ export interface Engine {
   readonly isLocal: boolean;
   /** Its containers run in a virtual machine, whose gateway leads to the loopback of this one. */
   readonly isDesktop: boolean;
+  /** Of its containers, as `uname -m` prints it there. */
+  readonly machine: string;
   /** A longer time than usual where the engine itself waits for something. */
   ask<T>(request: RestRequest, signal: AbortSignal, withinMs?: number): Promise<T>;
   /** The JSON lines of an answer as they come. */
@@ -33,6 +36,9 @@ export interface Engine {
 const WITHIN_MS = 60_000;
 // 20.10, the first that knows `host-gateway`; and the newest that this client was written for.
 const [LEAST_API, MOST_API] = ['1.41', '1.47'];
+
+// Go and `uname` have different words for the same machines.
+const MACHINES: Readonly<Record<string, string>> = { amd64: 'x86_64', arm64: 'aarch64' };
 
 const minorOf = (version: string): number => {
   const [major = 0, minor = 0] = version.split('.').map(Number);
@@ -70,25 +76,23 @@ export async function openEngine(endpoint: Endpoint, context: Context, signal: A
   const ask = openAsk(base, WITHIN_MS);
   const info = await ask<Info>({ path: '/info' }, signal);
 
-  async function* lines<T>({ method = 'GET', path, query = {}, headers = {}, opened }: Stream, ending: AbortSignal) {
+  async function* lines<T>({ method = 'GET', path, query = {}, opened, ...sent }: Stream, ending: AbortSignal) {
+    const { bytes } = sent;
     const url = `${base}${path}?${new URLSearchParams(query)}`;
-    const answer = await fetchFrom(url, { method, headers, signal: ending }).catch((thrown) => {
+    const headers = { ...sent.headers, ...(bytes && { 'content-type': bytes.type }) };
+    const content = bytes && { body: bytes.content };
+    const answer = await fetchFrom(url, { method, headers, signal: ending, ...content }).catch((thrown) => {
       throw unreached(
         address,
         new Fault('unavailable', `${method} ${path} of ${cloud} got no answer.`, { cause: thrown }),
       );
     });
-    const text = new TextDecoder();
     if (!answer.ok) {
       const said = await answer.text().catch(() => '');
       throw refusalOf(`${method} ${path} of ${cloud}`, answer.status, said);
     }
     opened?.();
-    const held = openLines();
-    for await (const chunk of answer.body ?? [])
-      for (const line of held.push(text.decode(chunk, { stream: true })))
-        if (line.trim() !== '') yield JSON.parse(line) as T;
-    if (held.rest().trim() !== '') yield JSON.parse(held.rest()) as T;
+    for await (const line of textLines(answer)) yield JSON.parse(line) as T;
   }
 
   return {
@@ -96,9 +100,18 @@ export async function openEngine(endpoint: Endpoint, context: Context, signal: A
     address,
     isLocal: endpoint.isLocal,
     isDesktop: /docker desktop/i.test(info?.OperatingSystem ?? ''),
+    machine: MACHINES[version.Arch ?? ''] ?? version.Arch ?? '',
     ask: (request, ending, withinMs) => (withinMs === undefined ? ask : openAsk(base, withinMs))(request, ending),
     lines,
   };
+}
+
+async function* textLines(answer: Response): AsyncGenerator<string, void, undefined> {
+  const text = new TextDecoder();
+  const held = openLines();
+  for await (const chunk of answer.body ?? [])
+    for (const line of held.push(text.decode(chunk, { stream: true }))) if (line.trim() !== '') yield line;
+  if (held.rest().trim() !== '') yield held.rest();
 }
 
 function refusalOf(what: string, status: number, text: string): Fault {

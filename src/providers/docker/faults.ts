@@ -93,6 +93,13 @@ export function pullFault(image: string, said: string): Fault {
   });
 }
 
+/** A failure that the engine reports within a build, apart from that of a step. */
+export function buildFault(said: string): Fault {
+  const rule = ruleFor(said);
+  const remedy = rule?.remedy ?? 'Correct `base`, or see the log of the engine: `journalctl -u docker`.';
+  return new Fault(rule?.kind ?? 'unavailable', `The build failed: ${said}`, { remedy });
+}
+
 /**
  * A refusal of the engine itself, of whatever status, is clear: it undoes what it could not finish. Only a conflict is
  * with another call about the same container.

@@ -1,6 +1,7 @@
 // What `docker login` wrote into the docker command's own file, in the form that a pull takes.
 import { Buffer } from 'node:buffer';
 import { join } from 'node:path';
+import type { Programs } from '#core/programs.ts';
 import { dockerFolder, type EndpointDeps } from './endpoint.ts';
 
 interface Login {
@@ -22,19 +23,76 @@ export function registryOf(image: string): string {
 export const registryAuth = (login: Readonly<Record<string, string | undefined>>): string =>
   Buffer.from(JSON.stringify(login)).toString('base64url');
 
-/** The login for the registry of an image; nothing where there is none, or where only a credential helper knows it. */
-export function storedLogin(image: string, deps: EndpointDeps): string | undefined {
-  const registry = registryOf(image);
-  let logins: Readonly<Record<string, Login>>;
+/** What a registry wants to know of who asks, in the words of the Engine API. */
+export type RegistryLogin = Readonly<Record<string, string>>;
+
+interface DockerFile {
+  readonly auths?: Readonly<Record<string, Login>>;
+  readonly credsStore?: string;
+  readonly credHelpers?: Readonly<Record<string, string>>;
+}
+
+function dockerFile(deps: EndpointDeps): DockerFile {
   try {
-    logins = JSON.parse(deps.readFile(join(dockerFolder(deps), 'config.json')) ?? '{}').auths ?? {};
+    return JSON.parse(deps.readFile(join(dockerFolder(deps), 'config.json')) ?? '{}');
   } catch {
-    return undefined;
+    return {};
   }
-  const { auth, identitytoken } = logins[registry] ?? logins[`https://${registry}`] ?? {};
-  if (identitytoken) return registryAuth({ identitytoken, serveraddress: registry });
+}
+
+function writtenLogin(registry: string, { auths = {} }: DockerFile): RegistryLogin | undefined {
+  const { auth, identitytoken } = auths[registry] ?? auths[`https://${registry}`] ?? {};
+  if (identitytoken) return { identitytoken, serveraddress: registry };
   const [username, ...password] = Buffer.from(auth ?? '', 'base64')
     .toString()
     .split(':');
-  return username ? registryAuth({ username, password: password.join(':'), serveraddress: registry }) : undefined;
+  return username ? { username, password: password.join(':'), serveraddress: registry } : undefined;
+}
+
+/** The login for the registry of an image; nothing where there is none, or where only a credential helper knows it. */
+export function storedLogin(image: string, deps: EndpointDeps): string | undefined {
+  const login = writtenLogin(registryOf(image), dockerFile(deps));
+  return login && registryAuth(login);
+}
+
+const HELPER_PREFIX = 'docker-credential-';
+// What a helper answers as the user of an identity token.
+const TOKEN_USER = '<token>';
+
+/** What a credential helper has for a registry: https://github.com/docker/docker-credential-helpers#usage */
+async function helperLogin(
+  registry: string,
+  { helper, programs, folder }: { helper: string; programs: Programs; folder: string },
+  signal: AbortSignal,
+): Promise<RegistryLogin | undefined> {
+  const lines: string[] = [];
+  const line = (text: string, from: string): void => void (from === 'stdout' && lines.push(text));
+  const call = { program: `${HELPER_PREFIX}${helper}`, args: ['get'], folder, env: {}, input: registry, line };
+  const { code } = await programs.run(call, signal);
+  if (code !== 0) return undefined;
+  try {
+    const { Username = '', Secret = '' } = JSON.parse(lines.join('\n'));
+    if (Username === TOKEN_USER) return { identitytoken: Secret, serveraddress: registry };
+    return Username === '' ? undefined : { username: Username, password: Secret, serveraddress: registry };
+  } catch {
+    return undefined;
+  }
+}
+
+export interface LoginDeps extends EndpointDeps {
+  readonly programs?: Programs | undefined;
+}
+
+/** The login for the registry of an image, as `docker push` finds it: by a credential helper, else as it was written down. */
+export async function userLogin(
+  image: string,
+  { programs, ...deps }: LoginDeps,
+  signal: AbortSignal,
+): Promise<RegistryLogin | undefined> {
+  const registry = registryOf(image);
+  const file = dockerFile(deps);
+  const helper = file.credHelpers?.[registry] ?? file.credsStore;
+  const asked = programs && helper ? { helper, programs, folder: dockerFolder(deps) } : undefined;
+  const isThere = asked !== undefined && asked.programs.find(`${HELPER_PREFIX}${asked.helper}`) !== undefined;
+  return (isThere ? await helperLogin(registry, asked, signal) : undefined) ?? writtenLogin(registry, file);
 }

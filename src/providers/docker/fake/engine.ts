@@ -5,6 +5,7 @@ import type { Clock } from '#core/clock.ts';
 import { type Answering, openAnswering, type RecordedCall } from '#fakes/answering.ts';
 import { refusal } from '#fakes/refusal.ts';
 import { filesIn } from './archive.ts';
+import { type FakeBuilds, openBuilds } from './builds.ts';
 import { detailsOf, type FakeContainer, stateAt, summaryOf } from './container.ts';
 import { type FakeEvents, openEvents } from './events.ts';
 import { type FakeImages, fullName, openImages } from './images.ts';
@@ -25,6 +26,7 @@ export interface FakeEngine extends Answering<EngineCall, EngineCall & RecordedC
   /** All containers that ever were. */
   readonly containers: readonly FakeContainer[];
   readonly images: FakeImages;
+  readonly builds: FakeBuilds;
   readonly events: FakeEvents;
   /** Networks that there are beside those of the engine itself. */
   readonly networks: Set<string>;
@@ -232,6 +234,17 @@ export function openFakeEngine(options: FakeEngineOptions): FakeEngine {
     return new Response(new Blob(lines.map((line) => framed(line) as Uint8Array<ArrayBuffer>)));
   }
 
+  const builds = openBuilds({
+    clock,
+    images,
+    runStep(labels) {
+      const container = make(`step_${containers.length}`, { Image: '', Labels: labels }, '');
+      container.timeline = [...container.timeline, { atMs: clock.now(), state: 'running' }];
+      // It may have been removed by force.
+      return () => void (living.has(container.id) && remove(container, true));
+    },
+  });
+
   const about = { 'api-version': apiVersion, ostype: 'linux', server: 'Docker/20.10.24 (linux)' };
   const actions: Readonly<Record<string, (call: EngineCall, signal: AbortSignal) => Response | Promise<Response>>> = {
     ping: () => new Response('OK', { headers: about }),
@@ -274,7 +287,16 @@ export function openFakeEngine(options: FakeEngineOptions): FakeEngine {
     },
     delete: (call) => remove(found(call), ['1', 'true'].includes(call.query.force ?? '')),
     pull: (call) => images.pull(call),
-    image: ({ subject }) => Response.json({ Id: images.idOf(subject), RepoTags: [fullName(subject)] }),
+    image({ subject }) {
+      const Id = images.idOf(subject);
+      const Config = { Labels: builds.layers.get(Id)?.labels ?? null };
+      return Response.json({ Id, RepoTags: [fullName(subject)], Config });
+    },
+    images: builds.list,
+    build: builds.build,
+    tag: builds.tag,
+    push: builds.push,
+    'delete image': builds.remove,
   };
 
   const answering = openAnswering<EngineCall, EngineCall & RecordedCall>(
@@ -295,6 +317,7 @@ export function openFakeEngine(options: FakeEngineOptions): FakeEngine {
     ...answering,
     containers,
     images,
+    builds,
     events,
     networks,
     drivers,

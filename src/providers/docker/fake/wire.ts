@@ -31,7 +31,12 @@ const ROUTES: readonly (readonly [method: string, path: RegExp, action: string])
   ['POST', /^\/containers\/([^/]+)\/kill$/, 'kill'],
   ['DELETE', /^\/containers\/([^/]+)$/, 'delete'],
   ['POST', /^\/images\/create$/, 'pull'],
+  ['GET', /^\/images\/json$/, 'images'],
   ['GET', /^\/images\/(.+)\/json$/, 'image'],
+  ['POST', /^\/build$/, 'build'],
+  ['POST', /^\/images\/(.+)\/tag$/, 'tag'],
+  ['POST', /^\/images\/(.+)\/push$/, 'push'],
+  ['DELETE', /^\/images\/(.+)$/, 'delete image'],
 ];
 
 function parsed(text: string): Record<string, unknown> {
