@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import type { Fault } from '#core/fault.ts';
 import type { ListedSimulation, SimulatedCloud } from '#core/simulation.ts';
 import { type Client, type Endpoint, openClient } from './client.ts';
+import type { ImagesLocal } from './images-local.ts';
 import { outputOption } from './option.ts';
 import type { Format } from './show.ts';
 import type { Terminal } from './terminal.ts';
@@ -65,6 +66,7 @@ export interface Local {
   /** Runs a simulated cloud until a signal or `signal` ends it. */
   simCloud(options: SimCommandOptions): Promise<void>;
   readonly kube: KubeLocal;
+  readonly images: ImagesLocal;
 }
 
 /** What Muster needs in a Kubernetes cluster, as manifests; and how it leaves one. */

@@ -34,6 +34,7 @@ const KNOWN = {
   forceColor: 'FORCE_COLOR',
   ci: 'CI',
   configHome: 'XDG_CONFIG_HOME',
+  cacheHome: 'XDG_CACHE_HOME',
 } as const;
 
 export interface SecretFile {

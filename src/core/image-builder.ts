@@ -1,6 +1,9 @@
 import { hash } from 'node:crypto';
 import { Fault } from './fault.ts';
 
+/** The name of the images of our agent; its version is the other part of what they are referred to by. */
+export const AGENT_IMAGE = 'muster-agent';
+
 /** A file of an image. */
 export interface RecipeFile {
   /** Where it is in the image, from the root. */

@@ -88,6 +88,8 @@ function optionsIn(words: readonly string[]): Omit<AgentProcessOptions, 'environ
 }
 
 async function runBundle(): Promise<void> {
+  // Also how an image shows that it can run the agent.
+  if (process.argv[2] === '--version') return void process.stdout.write(`muster ${MUSTER_VERSION}\n`);
   try {
     const options = optionsIn(process.argv.slice(2));
     process.exitCode = await runAgentProcess({ ...options, environment: readEnvironment(), version: MUSTER_VERSION });

@@ -54,6 +54,18 @@ function localPart(environment: Environment): Local {
       await runSimCloud(options);
     },
     kube: kubePart(environment),
+    images: imagesOnDemand(environment),
+  };
+}
+
+/** The builders and the packer of the agent are loaded by the first command that needs them. */
+function imagesOnDemand(environment: Environment): Local['images'] {
+  const part = async () => (await import('./images.ts')).imagesPart(environment, readVersion());
+  return {
+    kinds: async (plugins) => (await part()).kinds(plugins),
+    build: async (options) => (await part()).build(options),
+    list: async (choice, signal) => (await part()).list(choice, signal),
+    drop: async (image, choice, signal) => (await part()).drop(image, choice, signal),
   };
 }
 

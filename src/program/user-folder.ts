@@ -14,6 +14,10 @@ export const contextsFileIn = (place: Place): string => join(folderOf(place), 'c
 
 const dataDirFile = (place: Place): string => join(folderOf(place), 'data-dir');
 
+/** Where commands keep what they can make again: the agent, packed for images. */
+export const cacheFolderIn = ({ cacheHome, home }: Pick<Environment, 'cacheHome' | 'home'>): string =>
+  join(cacheHome ?? join(home ?? '/', '.cache'), 'muster');
+
 /** Writes down the data directory of the server that starts. A service may have no folder of its own: nobody needs it there. */
 export function rememberDataDir(place: Place, dataDir: string): void {
   const file = dataDirFile(place);

@@ -20,7 +20,7 @@ export function registryOf(image: string): string {
 }
 
 /** The header of a pull. */
-export const registryAuth = (login: Readonly<Record<string, string | undefined>>): string =>
+export const registryAuth = (login: Readonly<Record<string, string | RegistryLogin | undefined>>): string =>
   Buffer.from(JSON.stringify(login)).toString('base64url');
 
 /** What a registry wants to know of who asks, in the words of the Engine API. */

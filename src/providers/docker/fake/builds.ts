@@ -48,9 +48,10 @@ export interface BuildsDeps {
   readonly images: FakeImages;
   /** The container of a step, with the labels so far; the returned function removes it. */
   runStep(labels: Labels): () => void;
+  /** How long each step takes. */
+  readonly stepMs: number;
 }
 
-const STEP_MS = 100;
 const COUNTLESS_MS = 10 ** 9;
 const JSON_TYPE = { headers: { 'content-type': 'application/json' } };
 
@@ -62,7 +63,7 @@ const matches = (labels: Labels, pair: string): boolean => {
   return value.length === 0 ? key in labels : labels[key] === value.join('=');
 };
 
-export function openBuilds({ clock, images, runStep }: BuildsDeps): FakeBuilds {
+export function openBuilds({ clock, images, runStep, stepMs }: BuildsDeps): FakeBuilds {
   const layers = new Map<string, FakeLayer>();
   const pushed: string[] = [];
   let [begun, serial] = [0, 0];
@@ -90,7 +91,7 @@ export function openBuilds({ clock, images, runStep }: BuildsDeps): FakeBuilds {
   async function runOne({ labels }: Building, place: number, say: Say, signal: AbortSignal): Promise<void> {
     const removeContainer = runStep(labels);
     try {
-      await clock.sleep(isHanging ? COUNTLESS_MS : STEP_MS, signal);
+      await clock.sleep(isHanging ? COUNTLESS_MS : stepMs, signal);
       // Output comes in pieces of any size.
       say({ stream: 'running ' });
       say({ stream: `step ${place}\n` });
@@ -107,7 +108,7 @@ export function openBuilds({ clock, images, runStep }: BuildsDeps): FakeBuilds {
   async function carryOut({ word, rest }: Instruction, to: Building, say: Say, signal: AbortSignal): Promise<void> {
     if (word === 'FROM') return;
     if (word === 'RUN') await runOne(to, ++to.runs, say, signal);
-    else await clock.sleep(STEP_MS, signal);
+    else await clock.sleep(stepMs, signal);
     if (word === 'LABEL') to.labels = { ...to.labels, ...labelsOf(rest, to.args) };
     to.parent = addLayer(to.labels, to.parent);
     say({ stream: ` ---> ${to.parent.slice(7, 19)}\n` });

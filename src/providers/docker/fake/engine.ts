@@ -18,6 +18,8 @@ export interface FakeEngineOptions {
   readonly bootMs?: number;
   /** From SIGTERM until a container has ended. */
   readonly stopMs?: number;
+  /** Of each step of a build. */
+  readonly stepMs?: number;
   readonly apiVersion?: string;
   readonly operatingSystem?: string;
 }
@@ -48,6 +50,7 @@ export interface FakeEngine extends Answering<EngineCall, EngineCall & RecordedC
 }
 
 const [BOOT_MS, STOP_MS] = [1_000, 200];
+const STEP_MS = 100;
 const LATE_MS = 500;
 const NAME = /^\/?[a-zA-Z0-9][a-zA-Z0-9_.-]+$/;
 const ENGINE_ID = 'FAKE:4AXA:UHAG:JOXX:YU2T:OUB3:CKXZ:HJQU:BVL6:PB7E:SRQJ:T5NR';
@@ -68,7 +71,7 @@ function framed(line: string): Uint8Array {
 }
 
 export function openFakeEngine(options: FakeEngineOptions): FakeEngine {
-  const { clock, bootMs = BOOT_MS, stopMs = STOP_MS, apiVersion = '1.41' } = options;
+  const { clock, bootMs = BOOT_MS, stopMs = STOP_MS, stepMs = STEP_MS, apiVersion = '1.41' } = options;
   const containers: FakeContainer[] = [];
   const living = new Map<string, FakeContainer>();
   const images = openImages();
@@ -237,6 +240,7 @@ export function openFakeEngine(options: FakeEngineOptions): FakeEngine {
   const builds = openBuilds({
     clock,
     images,
+    stepMs,
     runStep(labels) {
       const container = make(`step_${containers.length}`, { Image: '', Labels: labels }, '');
       container.timeline = [...container.timeline, { atMs: clock.now(), state: 'running' }];

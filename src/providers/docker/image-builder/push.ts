@@ -25,24 +25,12 @@ function pushFault(reference: string, to: string, said: string): Fault {
   );
 }
 
-const NAME = /^[a-z0-9.-]+(:\d+)?(\/[a-z0-9]+([._-]+[a-z0-9]+)*)+$/;
-
-/** `HOST/NAME`, without a tag: that is the version of the image. */
-export function mustBeRepository(to: string): void {
-  if (NAME.test(to)) return;
-  throw new Fault('invalid', `${to} is no name of a registry: HOST/NAME, in small letters and without a tag.`, {
-    at: '--push',
-    remedy: 'Write it like registry.example.com/team/muster-agent.',
-  });
-}
-
 export async function pushImage(
   { engine, login }: { engine: Engine; login: RegistryLogin | undefined },
   { image, to }: { image: BuiltImage; to: string },
   line: (text: string) => void,
   signal: AbortSignal,
 ): Promise<BuiltImage> {
-  mustBeRepository(to);
   const reference = `${to}:${image.version}`;
   const named = { method: 'POST', path: imagePath(image.reference, '/tag'), query: { repo: to, tag: image.version } };
   await engine.ask({ ...named, method: 'POST' }, signal);

@@ -1,0 +1,224 @@
+// Images are built where the command runs: with the programs and the credentials of this machine, with or without a server.
+import { join } from 'node:path';
+import { parse } from 'yaml';
+import type { Environment } from '#config/environment.ts';
+import { toSnake } from '#config/keys.ts';
+import { parseWith } from '#config/parse.ts';
+import { problemsFault } from '#config/problem.ts';
+import { nodeOf } from '#config/tree.ts';
+import { systemClock } from '#core/clock.ts';
+import { Fault } from '#core/fault.ts';
+import type { ImageBuilder, ImageTarget } from '#core/image-builder.ts';
+import { silentLog } from '#core/log.ts';
+import { nearest } from '#core/nearest.ts';
+import type { AnyKind, Context, Kinds } from '#core/provider.ts';
+import { systemRandom } from '#core/random.ts';
+import { openShared } from '#core/shared.ts';
+import { isAlive, processStart } from '#host/processes.ts';
+import { openPrograms } from '#host/run-program.ts';
+import type { BuildImagesOptions, FoundImages, ImageChoice, ImagesLocal, NamedImageEnd } from '../cli/images-local.ts';
+import { openOutbound } from '../edge/outbound.ts';
+import { readProxies } from '../edge/proxies.ts';
+import { type AgentContent, agentRecipe } from '../images/agent-recipe.ts';
+import { buildImage, needsFault } from '../images/build.ts';
+import { mustBeRepository, mustBeVersion } from '../images/names.ts';
+import { openInstaller } from '../installer/installer.ts';
+import { mustRunOn, unameOf } from '../installer/runtime.ts';
+import { agentFolder, makeAgentProgram } from './agent-program.ts';
+import { loadKinds } from './kinds.ts';
+import { cacheFolderIn } from './user-folder.ts';
+
+/** A builder by the name that its users write: `aws-ami`. */
+interface Selected {
+  readonly name: string;
+  readonly builder: ImageBuilder;
+}
+
+const nameOf = (kind: string): string => toSnake(kind).replaceAll('_', '-');
+
+function contextOf(environment: Environment, version: string): Context {
+  const variable = (name: string): string | undefined => environment.variable(name);
+  return {
+    cluster: 'images',
+    clock: systemClock,
+    random: systemRandom,
+    log: silentLog,
+    ...openOutbound({ proxyFor: readProxies(variable), userAgent: `muster/${version}` }),
+    shared: openShared(),
+    dataDir: join(cacheFolderIn(environment), 'images'),
+    agentCommand: [],
+    variable,
+    programs: openPrograms({ clock: systemClock, variable }),
+  };
+}
+
+/** Settings come as texts; one that must be a number, a truth or a list is read as YAML. */
+function settingsOf(kind: AnyKind<ImageBuilder>, name: string, given: Readonly<Record<string, string>>): unknown {
+  const asTexts = parseWith(kind.config, nodeOf(given), { under: '' });
+  if (!asTexts.problems) return asTexts.value;
+  const read = Object.fromEntries(Object.entries(given).map(([key, text]) => [key, parse(text)]));
+  const { value, problems } = parseWith(kind.config, nodeOf(read), { under: '' });
+  if (!problems) return value;
+  throw problemsFault(
+    problems,
+    `image builder ${name}`,
+    `Set it with \`--set\`; the reference lists the keys of ${name}.`,
+  );
+}
+
+/** `--set key=value` is for the one builder that is named; with several each key begins with the name of its own. */
+function settingsFor(name: string, { set = {}, kinds }: ImageChoice): Readonly<Record<string, string>> {
+  const own = Object.entries(set).flatMap(([key, text]) => {
+    const [first = '', ...rest] = key.split('.');
+    if (rest.length > 0) return first.replaceAll('_', '-') === name ? [[rest.join('.'), text] as const] : [];
+    if (kinds.length === 1 && kinds[0] !== 'all') return [[key, text] as const];
+    throw new Fault('invalid', `--set ${key} does not say which builder it is for.`, {
+      remedy: `Write it like --set ${name}.${key}=${text}.`,
+    });
+  });
+  return Object.fromEntries(own);
+}
+
+function kindNamed(all: Kinds<ImageBuilder>, name: string): AnyKind<ImageBuilder> {
+  const found = Object.entries(all).find(([key]) => nameOf(key) === name.replaceAll('_', '-'))?.[1];
+  if (found) return found;
+  const names = Object.keys(all).map(nameOf);
+  const meant = nearest(name, names);
+  const remedy = meant === undefined ? `Name one of ${names.join(', ')}, or all.` : `Did you mean ${meant}?`;
+  throw new Fault('invalid', `There is no image builder ${name}.`, { remedy });
+}
+
+/** What the agent is packed from, in the form that the images of this builder take. */
+async function agentFor(
+  { form, machine }: ImageTarget,
+  { cache, version, runtimes }: { cache: string; version: string; runtimes: Readonly<Record<string, string>> },
+): Promise<AgentContent> {
+  const bundle = await makeAgentProgram(cache, version);
+  if (form === 'container') return { bundle };
+  const own = { platform: `${process.platform}-${process.arch}`, path: process.execPath };
+  const named = Object.entries(runtimes).map(([platform, path]) => ({ platform, path }));
+  const runtime = [...named, own].find(({ platform }) => {
+    const { system, machine: found } = unameOf(platform);
+    return system === 'Linux' && found === machine;
+  });
+  if (!runtime)
+    throw new Fault('invalid', `The image is for Linux on ${machine}, and this machine has no Node for that.`, {
+      at: '--node',
+      remedy: 'Name one: --node linux-x64=PATH or --node linux-arm64=PATH, the executable of Node for Linux.',
+    });
+  mustRunOn(runtime);
+  const folder = agentFolder(cache);
+  const installer = openInstaller({
+    bundle,
+    folder,
+    runtimes: [runtime],
+    facts: () => ({ broker: '', otherBrokers: [], brokerCa: undefined, originCa: undefined }),
+  });
+  await installer.offer();
+  const [archive] = installer.offered() ?? [];
+  if (!archive) throw new Fault('internal', 'The agent was not packed.');
+  return { archive: { path: join(folder, archive.name), sha256: archive.sha256 } };
+}
+
+/** What it takes to build images on this machine. */
+export function imagesPart(environment: Environment, packageVersion: string): ImagesLocal {
+  const cache = cacheFolderIn(environment);
+
+  const kindsOf = async (plugins: readonly string[] = []): Promise<Kinds<ImageBuilder>> =>
+    (await loadKinds(plugins)).images ?? {};
+
+  async function select(choice: ImageChoice): Promise<readonly Selected[]> {
+    const all = await kindsOf(choice.plugins);
+    const names = choice.kinds.includes('all') ? Object.keys(all).map(nameOf) : [...new Set(choice.kinds)];
+    const context = contextOf(environment, packageVersion);
+    return Promise.all(
+      names.map(async (name) => {
+        const kind = kindNamed(all, name);
+        return { name, builder: await kind.open(settingsOf(kind, name, settingsFor(name, choice)), context) };
+      }),
+    );
+  }
+
+  /** Asks all of them before any of them starts. */
+  async function mustHaveAll(selected: readonly Selected[], signal: AbortSignal): Promise<void> {
+    const needs = await Promise.all(selected.map(({ builder }) => builder.needs(signal)));
+    const missing = needs.flat();
+    // Builders of one engine miss the same.
+    const distinct = missing.filter(({ why }, at) => missing.findIndex((one) => one.why === why) === at);
+    if (distinct.length > 0) throw needsFault(distinct);
+  }
+
+  async function buildOne(
+    { name, builder }: Selected,
+    { version: given, push, node = {}, output, signal }: BuildImagesOptions,
+  ): Promise<NamedImageEnd> {
+    const version = given ?? packageVersion;
+    const startedAt = systemClock.now();
+    output.begin(name);
+    try {
+      const target = await builder.target(signal);
+      const recipe = agentRecipe(
+        version,
+        target,
+        await agentFor(target, { cache, version: packageVersion, runtimes: node }),
+      );
+      const runner = { pid: process.pid, start: processStart(process.pid) ?? '' };
+      const place = { clock: systemClock, random: systemRandom, folder: join(cache, 'builds'), runner, isAlive };
+      const end = await buildImage({ builder, recipe, push: builder.push ? push : undefined }, place, output, signal);
+      return { ...end, builder: name, cloud: builder.cloud, version, recipe: recipe.hash };
+    } catch (thrown) {
+      const endedAt = systemClock.now();
+      const fault = Fault.from(thrown);
+      return { builder: name, cloud: builder.cloud, version, isBuilt: false, fault, startedAt, endedAt, log: [] };
+    }
+  }
+
+  /** What keeps one builder from answering is no concern of the others. */
+  async function listOne(name: string, choice: ImageChoice, signal: AbortSignal): Promise<FoundImages> {
+    try {
+      const [selected] = await select({ ...choice, kinds: [name], set: settingsFor(name, choice) });
+      if (!selected) return { builder: name, images: [] };
+      const { builder } = selected;
+      const [need] = await builder.needs(signal);
+      if (need) throw needsFault([need]);
+      const images = await builder.list(signal);
+      return { builder: name, images: images.map((image) => ({ ...image, builder: name, cloud: builder.cloud })) };
+    } catch (thrown) {
+      return { builder: name, images: [], fault: Fault.from(thrown) };
+    }
+  }
+
+  function mustPush(selected: readonly Selected[], push: string | undefined): void {
+    if (push === undefined || selected.some(({ builder }) => builder.push)) return;
+    throw new Fault('invalid', `The images of ${selected.map(({ name }) => name).join(', ')} go to no registry.`, {
+      at: '--push',
+      remedy: 'Leave out --push: such an image is where its machines start.',
+    });
+  }
+
+  return {
+    async kinds(plugins) {
+      return Object.entries(await kindsOf(plugins)).map(([key, { summary }]) => ({ name: nameOf(key), summary }));
+    },
+    async build(options) {
+      mustBeVersion(options.version ?? packageVersion);
+      if (options.push !== undefined) mustBeRepository(options.push);
+      const selected = await select(options);
+      mustPush(selected, options.push);
+      await mustHaveAll(selected, options.signal);
+      const ends: NamedImageEnd[] = [];
+      for (const one of selected) if (!options.signal.aborted) ends.push(await buildOne(one, options));
+      for (const { builder } of selected) await builder.close?.();
+      return ends;
+    },
+    async list(choice, signal) {
+      const all = await kindsOf(choice.plugins);
+      const names = choice.kinds.includes('all') ? Object.keys(all).map(nameOf) : choice.kinds;
+      return Promise.all(names.map((name) => listOne(name, choice, signal)));
+    },
+    async drop(image, choice, signal) {
+      const [selected] = await select({ ...choice, kinds: [image.builder] });
+      await selected?.builder.drop(image, signal);
+    },
+  };
+}
