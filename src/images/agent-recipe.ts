@@ -1,4 +1,5 @@
 // The recipe of our own agent, for what a builder makes. Pure.
+import { Fault } from '#core/fault.ts';
 import { AGENT_IMAGE, type ImageTarget, type Recipe, type RecipeFile, recipeOf } from '#core/image-builder.ts';
 
 /** A file of this machine, known by its content. */
@@ -35,7 +36,7 @@ type Contents = Pick<Recipe, 'files' | 'steps' | 'ports' | 'entry'>;
 
 /** A container finds Node in its base; the first step fails where that is too old for the agent. */
 function containerOf({ bundle }: AgentContent): Contents {
-  if (!bundle) throw new Error('an image for containers needs the bundle of the agent');
+  if (!bundle) throw new Fault('internal', 'An image for containers needs the bundle of the agent.');
   return {
     files: [
       { path: `${FOLDER}/agent.mjs`, mode: 0o644, from: { file: bundle.path, sha256: bundle.sha256 } },
@@ -51,7 +52,7 @@ function containerOf({ bundle }: AgentContent): Contents {
 
 /** A machine gets its configuration at its first boot, which then finds the agent installed. */
 function machineOf({ archive }: AgentContent): Contents {
-  if (!archive) throw new Error('an image for machines needs the archive of the agent');
+  if (!archive) throw new Fault('internal', 'An image for machines needs the archive of the agent.');
   return {
     files: [{ path: FOLDER, mode: 0o755, from: { archive: archive.path, sha256: archive.sha256 } }],
     steps: [`${FOLDER}/muster-agent --version`, WITHOUT_FIRST_BOOT, WITHOUT_IDENTITY],

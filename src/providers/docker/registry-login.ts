@@ -26,10 +26,13 @@ export const registryAuth = (login: Readonly<Record<string, string | RegistryLog
 /** What a registry wants to know of who asks, in the words of the Engine API. */
 export type RegistryLogin = Readonly<Record<string, string>>;
 
+/** The key of that file for programs by registry; its name is one that we call nothing. */
+const STORES = 'credHelpers';
+
 interface DockerFile {
   readonly auths?: Readonly<Record<string, Login>>;
   readonly credsStore?: string;
-  readonly credHelpers?: Readonly<Record<string, string>>;
+  readonly [STORES]?: Readonly<Record<string, string>>;
 }
 
 function dockerFile(deps: EndpointDeps): DockerFile {
@@ -49,25 +52,25 @@ function writtenLogin(registry: string, { auths = {} }: DockerFile): RegistryLog
   return username ? { username, password: password.join(':'), serveraddress: registry } : undefined;
 }
 
-/** The login for the registry of an image; nothing where there is none, or where only a credential helper knows it. */
+/** The login for the registry of an image; nothing where there is none, or where only a credential store knows it. */
 export function storedLogin(image: string, deps: EndpointDeps): string | undefined {
   const login = writtenLogin(registryOf(image), dockerFile(deps));
   return login && registryAuth(login);
 }
 
-const HELPER_PREFIX = 'docker-credential-';
-// What a helper answers as the user of an identity token.
+const STORE_PREFIX = 'docker-credential-';
+// What a store answers as the user of an identity token.
 const TOKEN_USER = '<token>';
 
-/** What a credential helper has for a registry: https://github.com/docker/docker-credential-helpers#usage */
-async function helperLogin(
+/** What a credential store has for a registry: https://docs.docker.com/reference/cli/docker/login/#credential-helper-protocol */
+async function storeLogin(
   registry: string,
-  { helper, programs, folder }: { helper: string; programs: Programs; folder: string },
+  { store, programs, folder }: { store: string; programs: Programs; folder: string },
   signal: AbortSignal,
 ): Promise<RegistryLogin | undefined> {
   const lines: string[] = [];
   const line = (text: string, from: string): void => void (from === 'stdout' && lines.push(text));
-  const call = { program: `${HELPER_PREFIX}${helper}`, args: ['get'], folder, env: {}, input: registry, line };
+  const call = { program: `${STORE_PREFIX}${store}`, args: ['get'], folder, env: {}, input: registry, line };
   const { code } = await programs.run(call, signal);
   if (code !== 0) return undefined;
   try {
@@ -83,7 +86,7 @@ export interface LoginDeps extends EndpointDeps {
   readonly programs?: Programs | undefined;
 }
 
-/** The login for the registry of an image, as `docker push` finds it: by a credential helper, else as it was written down. */
+/** The login for the registry of an image, as `docker push` finds it: by a credential store, else as it was written down. */
 export async function userLogin(
   image: string,
   { programs, ...deps }: LoginDeps,
@@ -91,8 +94,8 @@ export async function userLogin(
 ): Promise<RegistryLogin | undefined> {
   const registry = registryOf(image);
   const file = dockerFile(deps);
-  const helper = file.credHelpers?.[registry] ?? file.credsStore;
-  const asked = programs && helper ? { helper, programs, folder: dockerFolder(deps) } : undefined;
-  const isThere = asked !== undefined && asked.programs.find(`${HELPER_PREFIX}${asked.helper}`) !== undefined;
-  return (isThere ? await helperLogin(registry, asked, signal) : undefined) ?? writtenLogin(registry, file);
+  const store = file[STORES]?.[registry] ?? file.credsStore;
+  const asked = programs && store ? { store, programs, folder: dockerFolder(deps) } : undefined;
+  const isThere = asked !== undefined && asked.programs.find(`${STORE_PREFIX}${asked.store}`) !== undefined;
+  return (isThere ? await storeLogin(registry, asked, signal) : undefined) ?? writtenLogin(registry, file);
 }
