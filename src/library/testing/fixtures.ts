@@ -1,6 +1,7 @@
 // Each class on its fake cloud: how it is made there, which calls go wrong, what is left at the end.
 import type { CallFailure } from '#fakes/failure-rules.ts';
 import type { SliceHarness } from '#sim/slice/cloud.ts';
+import { definitionsIn, IMAGE as ECS_IMAGE, ECS_SLICE, REGION } from '../../providers/aws/fake/ecs/slice/testing.ts';
 import { SEED_DATA } from '../../providers/aws/fake/seed-data.ts';
 import { AWS_SLICE } from '../../providers/aws/fake/slice/testing.ts';
 import { GROUP_SLICE } from '../../providers/azure/fake/containers/testing/slice.ts';
@@ -101,6 +102,26 @@ export const FIXTURES: readonly PlatformFixture[] = [
     deletion: 'delete',
     denied: DOCKER_SLICE.denied,
     remains: machines,
+    agentFile: fileInScripts,
+  },
+  {
+    title: 'a task of ECS',
+    harness: ECS_SLICE,
+    make: (script, options) =>
+      new (script.use(DockerProvisioner))({
+        platform: DockerPlatform.AWS_ECS,
+        region: REGION,
+        subnets: [SEED_DATA.subnets[0]],
+        image: ECS_IMAGE,
+        ...options,
+      }),
+    creation: 'RunTask',
+    deletion: 'StopTask',
+    denied: ECS_SLICE.denied,
+    remains: (world) => [
+      ...machines(world),
+      ...definitionsIn(world.cloud).map(() => `task definition of ${machines(world)[0]}`),
+    ],
     agentFile: fileInScripts,
   },
   {

@@ -24,15 +24,17 @@ export async function openEcs(config: EcsConfig, context: Context): Promise<Back
     return openListing(reader, cluster, addresses);
   });
   const warning = 'cannot remove task definitions that are not used any more';
+  const tidy = (signal: AbortSignal): Promise<void> =>
+    bestEffort({ log, signal, warning }, () => definitions.tidy(signal));
   return {
     cloud,
     account,
     async list(signal) {
       const machines = await listing.list(signal);
-      await bestEffort({ log, signal, warning }, () => definitions.tidy(signal));
+      await tidy(signal);
       return machines;
     },
-    ...creationOf({ ...place, config, definitions, reader }),
+    ...creationOf({ ...place, config, definitions, tidy, reader }),
     delete: deletionOf({ ...place, reader, listing }),
   };
 }

@@ -21,12 +21,14 @@ const madeBefore = (cause: unknown): readonly string[] =>
 
 export interface CreationDeps extends EcsPlace {
   readonly config: EcsConfig;
-  readonly definitions: Definitions;
+  readonly definitions: Pick<Definitions, 'use'>;
+  /** Removes task definitions that no launch uses any more. */
+  tidy(signal: AbortSignal): Promise<void>;
   readonly reader: TaskReader;
 }
 
 export function creationOf(deps: CreationDeps): Required<Pick<Backend, 'create' | 'check'>> {
-  const { ecs, config, definitions, reader } = deps;
+  const { ecs, config, definitions, tidy, reader } = deps;
   const { clock, region } = ecs;
   const definition = definitionOf(config, region);
 
@@ -60,12 +62,17 @@ export function creationOf(deps: CreationDeps): Required<Pick<Backend, 'create' 
   }
 
   return {
-    create: (launch, signal) =>
-      definitions
+    async create(launch, signal) {
+      const outcomes = await definitions
         .use(definition, signal, (arn) => createEach(launch, signal, (name) => run(launch, name, arn, signal)))
         .catch((thrown) => {
           throw advised(thrown);
-        }),
+        });
+      // Where nothing was made, nobody may list this cloud again.
+      const isRefused = outcomes.length === launch.names.length && outcomes.every(({ fault }) => fault);
+      if (isRefused) await tidy(signal);
+      return outcomes;
+    },
     async check(creations, signal) {
       const arnOf = ({ operation }: PendingCreate): string => operation.split(' ')[0] ?? '';
       const byArn = new Map(

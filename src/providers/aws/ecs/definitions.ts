@@ -22,8 +22,8 @@ interface Registered {
 const PAGE = 100;
 // As many as one call deletes.
 const MOST_DELETED = 10;
-// A listing that removes some waits for them.
-const MOST_FAMILIES_AT_ONCE = 10;
+// A listing that removes some waits for them, and ECS takes one such call a second.
+const MOST_FAMILIES_AT_ONCE = 3;
 
 export function openDefinitions(ecs: Service<EcsCalls>, cluster: string): Definitions {
   const registered = new Map<string, Registered>();

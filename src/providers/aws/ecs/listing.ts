@@ -4,7 +4,7 @@ import type { Task } from '@aws-sdk/client-ecs';
 import { chunked } from '#core/chunked.ts';
 import { Fault } from '#core/fault.ts';
 import type { Machine } from '#core/provider.ts';
-import { inPages } from '#rest/retry.ts';
+import { inPages, retried } from '#rest/retry.ts';
 import type { EcsCalls, Service } from '../client.ts';
 import type { Addresses } from './addresses.ts';
 import { starterOf } from './request.ts';
@@ -46,7 +46,9 @@ export function openReader({ ecs, cluster, clusterName }: EcsPlace): TaskReader 
       const described: Task[] = [];
       for (const tasks of chunked([...new Set(arns)], PAGE)) {
         const input = { cluster: clusterName, tasks, include: ['TAGS' as const] };
-        const { tasks: some, failures = [] } = await ecs.ask('DescribeTasks', input, { signal });
+        const { tasks: some, failures = [] } = await retried(ecs.clock, signal, () =>
+          ecs.ask('DescribeTasks', input, { signal }),
+        );
         const broken = failures.find(({ reason }) => reason !== 'MISSING');
         if (broken || !some)
           throw new Fault(

@@ -6,28 +6,26 @@ import { requestHandler } from '../../../http.ts';
 import type { FakeAws } from '../../fake-aws.ts';
 import { SEED_DATA } from '../../seed-data.ts';
 import { isActive } from '../task.ts';
-import { purge } from '../task-definition.ts';
-import { ECS_SLICE, fakesOf, IMAGE, REGION } from './testing.ts';
+import { definitionsIn, ECS_SLICE, fakesOf, IMAGE, REGION } from './testing.ts';
 
 const fakeOf = (cloud: SliceCloud): FakeAws => fakesOf.get(cloud) as FakeAws;
 const error = (code: string, message?: string) => ({ kind: 'error', code, ...(message && { message }) }) as const;
 
 const ECS_COMPUTERS: ComputerSuite = {
   ...ECS_SLICE,
-  request: (at) => ({
+  request: () => ({
     platform: 'aws_ecs',
-    options: { region: REGION, image: IMAGE, subnets: SEED_DATA.subnets[0], containerName: `commandlab-daemon-${at}` },
+    options: { region: REGION, image: IMAGE, subnets: SEED_DATA.subnets[0] },
   }),
   held(cloud) {
     const { world, region } = fakeOf(cloud);
     const nowMs = world.clock.now();
-    const { tasks, taskDefinitions, ecsClusters, subnets, groups } = region(REGION);
-    purge(region(REGION), nowMs);
+    const { tasks, ecsClusters, subnets, groups } = region(REGION);
     const active = [...tasks.values()].filter((task) => isActive(task, nowMs));
     const furniture = { ecsClusters, subnets, groups };
     return [
       ...active.map(({ arn }) => `task ${arn}`),
-      ...[...taskDefinitions.values()].map(({ arn, status }) => `task definition ${arn}: ${status}`),
+      ...definitionsIn(cloud),
       ...Object.entries(furniture).flatMap(([what, all]) => Array.from(all.keys(), (id) => `${what} ${id}`)),
     ];
   },

@@ -1,6 +1,7 @@
 // How the slice gets at the fake ECS: tasks on Fargate; its documents are kept in memory.
 import { DescribeNetworkInterfacesCommand, EC2Client } from '@aws-sdk/client-ec2';
 import { ECSClient, ListTasksCommand, RegisterTaskDefinitionCommand, RunTaskCommand } from '@aws-sdk/client-ecs';
+import { MINUTE_MS } from '#core/clock.ts';
 import { seededRandom } from '#core/random.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
 import { noLimits } from '#fakes/limits.ts';
@@ -15,6 +16,7 @@ import { publishedLimits } from '../../limits.ts';
 import { SEED_DATA } from '../../seed-data.ts';
 import type { AwsCall } from '../../wire/read-call.ts';
 import { endTask, statusAt, stopAt, type Task } from '../task.ts';
+import { purge } from '../task-definition.ts';
 
 export const REGION = 'us-west-2';
 export const IMAGE = 'registry.example/muster-agent:1.2.0';
@@ -94,6 +96,15 @@ async function load(): Promise<void> {
 /** The fake AWS behind a world of the slice. */
 export const fakesOf = new WeakMap<object, FakeAws>();
 
+/** All task definitions that the account holds, with their state. */
+export function definitionsIn(cloud: object): string[] {
+  const fake = fakesOf.get(cloud);
+  if (!fake) return [];
+  const region = fake.region(REGION);
+  purge(region, fake.world.clock.now());
+  return [...region.taskDefinitions.values()].map(({ arn, status }) => `task definition ${arn}: ${status}`);
+}
+
 const isLaterPage = ({ body }: AwsCall): boolean => body.nextToken !== undefined;
 
 export const ECS_SLICE: SliceSuite = {
@@ -126,6 +137,8 @@ export const ECS_SLICE: SliceSuite = {
   readings: ['DescribeTasks'],
   removals: ['StopTask'],
   mostCalls: { creation: 1_000, removal: 1_000 },
+  // Fargate takes 20 calls a second, each of which makes one.
+  grownWithinMs: MINUTE_MS,
   mostDocuments: 1_000,
   laterPage: { action: 'ListTasks', when: isLaterPage, what: { kind: 'error', code: 'ServerException', status: 500 } },
   denied: { kind: 'error', code: 'AccessDeniedException' },
