@@ -15,8 +15,8 @@ export interface DeletionDeps extends EcsPlace {
 export function deletionOf({ ecs, cluster, clusterName, reader, listing }: DeletionDeps) {
   const isOurs = (task: Task): boolean => {
     if (markOf(tagsOf(task))?.cluster === cluster) return true;
-    // ECS takes the tags away from a task that is to stop.
-    return isEnding(task) && task.startedBy === starterOf(cluster);
+    // ECS takes all tags away from a task that is told to stop, and may show it a while as it was before.
+    return tagsOf(task).size === 0 && task.startedBy === starterOf(cluster);
   };
 
   async function stop(task: Task, signal: AbortSignal): Promise<void> {
