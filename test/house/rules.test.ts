@@ -17,6 +17,7 @@ const INWARD: Readonly<Record<string, readonly string[]>> = {
   boot: ['core'],
   rest: ['core'],
   wire: ['core'],
+  packer: ['core'],
   config: ['core', 'gotemplate'],
   store: ['core'],
   kube: ['core'],
@@ -30,7 +31,7 @@ const INWARD: Readonly<Record<string, readonly string[]>> = {
   sessions: ['clouds', 'access', 'journal'],
   files: ['store', 'host'],
   fakes: ['core', 'host'],
-  providers: ['core', 'boot', 'rest', 'host', 'kube', 'gotemplate', 'fakes'],
+  providers: ['core', 'boot', 'rest', 'host', 'kube', 'gotemplate', 'packer', 'fakes'],
   broker: ['wire', 'pools', 'workers', 'sessions', 'edge'],
   api: ['pools', 'workers', 'sessions', 'files', 'broker'],
   agent: ['config', 'wire', 'host'],
@@ -85,13 +86,14 @@ rule(
 );
 
 rule(
-  'a provider imports only core, boot, rest, host, kube, gotemplate and its own folder',
+  'a provider imports only core, boot, rest, host, kube, gotemplate, packer and its own folder',
   (file) => {
     if (file.folder !== 'providers') return [];
     const own = file.path.split('/').slice(0, 3).join('/');
     return importsOf(file)
       .filter(
-        ({ path }) => !path.startsWith(`${own}/`) && !/^src\/(core|boot|rest|host|kube|gotemplate|fakes)\//.test(path),
+        ({ path }) =>
+          !path.startsWith(`${own}/`) && !/^src\/(core|boot|rest|host|kube|gotemplate|packer|fakes)\//.test(path),
       )
       .map(({ path }) => `imports ${path}; a provider gets all else through its Context`);
   },

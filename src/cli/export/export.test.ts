@@ -1,12 +1,14 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: variables as users write them.
+
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
+import { hclText } from '#core/hcl-text.ts';
 import type { PoolDocument } from '../../api/wire/plan.ts';
 import { openScene } from '../testing.ts';
 import { renderAgentPool } from './agent-pool.ts';
 import type { Exported } from './document.ts';
 import { renderGcs, renderSsm } from './shell.ts';
-import { hclText, renderTerraform, resourceName } from './terraform.ts';
+import { renderTerraform, resourceName } from './terraform.ts';
 
 const pool = (document: Exported['document'], over: Partial<Exported> = {}): Exported => ({
   name: String(document.name),

@@ -1,4 +1,5 @@
 // Resources of Terraform, formatted as `terraform fmt` leaves them.
+import { hclText } from '#core/hcl-text.ts';
 import type { Exported, Render } from './document.ts';
 import { sourceNotes } from './document.ts';
 import { isAdvanced, parameterName } from './shell.ts';
@@ -6,16 +7,6 @@ import { isAdvanced, parameterName } from './shell.ts';
 // `for` begins an expression, and the others are values.
 const WORDS = new Set(['for', 'true', 'false', 'null', 'if', 'in']);
 const isBare = (key: string): boolean => /^[A-Za-z_][\w-]*$/.test(key) && !WORDS.has(key);
-
-const ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t', '"': '\\"', '\\': '\\\\' };
-
-/** A text of HCL; `${` and `%{` in it are no templates. */
-export function hclText(text: string): string {
-  const escaped = text
-    .replace(/["\\\p{Cc}]/gu, (odd) => ESCAPES[odd] ?? `\\u${odd.charCodeAt(0).toString(16).padStart(4, '0')}`)
-    .replace(/[$%](?=\{)/g, '$&$&');
-  return `"${escaped}"`;
-}
 
 const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

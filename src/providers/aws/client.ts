@@ -33,6 +33,20 @@ export interface Ec2Calls {
     Ec2.DescribeNetworkInterfacesCommandOutput
   >;
   readonly DescribeImages: Call<Ec2.DescribeImagesCommandInput, Ec2.DescribeImagesCommandOutput>;
+  readonly DeregisterImage: Call<Ec2.DeregisterImageCommandInput, Ec2.DeregisterImageCommandOutput>;
+  readonly DescribeKeyPairs: Call<Ec2.DescribeKeyPairsCommandInput, Ec2.DescribeKeyPairsCommandOutput>;
+  readonly DeleteKeyPair: Call<Ec2.DeleteKeyPairCommandInput, Ec2.DeleteKeyPairCommandOutput>;
+  readonly DescribeSubnets: Call<Ec2.DescribeSubnetsCommandInput, Ec2.DescribeSubnetsCommandOutput>;
+  readonly DescribeSecurityGroups: Call<
+    Ec2.DescribeSecurityGroupsCommandInput,
+    Ec2.DescribeSecurityGroupsCommandOutput
+  >;
+  readonly CreateSecurityGroup: Call<Ec2.CreateSecurityGroupCommandInput, Ec2.CreateSecurityGroupCommandOutput>;
+  readonly AuthorizeSecurityGroupIngress: Call<
+    Ec2.AuthorizeSecurityGroupIngressCommandInput,
+    Ec2.AuthorizeSecurityGroupIngressCommandOutput
+  >;
+  readonly DeleteSecurityGroup: Call<Ec2.DeleteSecurityGroupCommandInput, Ec2.DeleteSecurityGroupCommandOutput>;
   readonly DescribeLaunchTemplateVersions: Call<
     Ec2.DescribeLaunchTemplateVersionsCommandInput,
     Ec2.DescribeLaunchTemplateVersionsCommandOutput

@@ -3,6 +3,8 @@ import { kind, type Provider } from '#core/provider.ts';
 import { LaunchConfig } from './config.ts';
 import { EcsConfig } from './ecs/config.ts';
 import { EksConfig } from './eks/config.ts';
+import { AmiConfig } from './image/config.ts';
+import { VARIABLES } from './image/variables.ts';
 import { OfferingsConfig, placeOf as placeOfOfferings } from './offerings/config.ts';
 import { ParametersConfig, placeOf as placeOfParameters } from './parameters/config.ts';
 import { MOST_AT_ONCE } from './rates.ts';
@@ -10,6 +12,8 @@ import { MOST_AT_ONCE } from './rates.ts';
 export default {
   id: 'aws',
   title: 'Amazon Web Services',
+  // For Packer; all else reads them by the chain of Amazon's own libraries.
+  variables: VARIABLES,
   backends: {
     aws_launch_template: kind({
       summary: 'EC2 instances, from a launch template, from an image, or from the standard image alone.',
@@ -76,6 +80,15 @@ export default {
       example: { region: 'us-west-2', cluster_name: 'velda-cluster' },
       trust: 'operator only',
       open: async (...given) => (await import('./eks/cluster.ts')).openEks(...given),
+    }),
+  },
+  images: {
+    aws_ami: kind({
+      summary: 'AMIs in one region, made by Packer on an EC2 instance.',
+      config: AmiConfig,
+      example: { region: 'us-west-2', instance_type: 't3.small', subnet_id: 'subnet-0abc1234' },
+      trust: 'operator only',
+      open: async (...given) => (await import('./image/builder.ts')).openAmis(...given),
     }),
   },
 } satisfies Provider;

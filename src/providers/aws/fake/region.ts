@@ -11,6 +11,11 @@ export interface Image {
   readonly ownerAlias?: string | undefined;
   readonly createdAtMs: number;
   readonly architecture: string;
+  /** Until then it is pending; absent: it is available. */
+  readonly availableAtMs?: number | undefined;
+  /** Taken from an instance of the account. */
+  readonly made?: { readonly instanceId: string; readonly snapshotId: string } | undefined;
+  readonly tags?: Map<string, string> | undefined;
 }
 
 export interface Subnet {
@@ -24,6 +29,7 @@ export interface SecurityGroup {
   readonly id: string;
   readonly name: string;
   readonly vpcId: string;
+  readonly tags?: ReadonlyMap<string, string> | undefined;
 }
 
 export interface LaunchTemplate {
@@ -95,6 +101,8 @@ export interface Region {
   readonly images: Map<string, Image>;
   readonly subnets: Map<string, Subnet>;
   readonly groups: Map<string, SecurityGroup>;
+  /** Ids of the snapshots of the account. */
+  readonly snapshots: Set<string>;
   /** Names of key pairs. */
   readonly keyPairs: Set<string>;
   /** Names of instance profiles; IAM has them once for all regions. */
@@ -131,6 +139,7 @@ export function emptyRegion(name: string): Region {
     images: new Map(),
     subnets: new Map(),
     groups: new Map(),
+    snapshots: new Set(),
     keyPairs: new Set(),
     profiles: new Set(),
     types: new Map(),

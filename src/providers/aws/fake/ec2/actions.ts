@@ -2,7 +2,9 @@ import type { Xml } from '../wire/xml.ts';
 import type { Ask } from '../world.ts';
 import { startInstances, stopInstances, terminateInstances } from './change-state.ts';
 import { describeInstances } from './describe-instances.ts';
+import { createImage, deregisterImage } from './image-building.ts';
 import { describeImages } from './images.ts';
+import { createKeyPair, deleteKeyPair, describeKeyPairs } from './key-pairs.ts';
 import {
   createLaunchTemplate,
   createLaunchTemplateVersion,
@@ -11,7 +13,14 @@ import {
   describeLaunchTemplateVersions,
   modifyLaunchTemplate,
 } from './launch-templates.ts';
-import { describeRegions, describeSecurityGroups, describeSubnets } from './network.ts';
+import {
+  authorizeSecurityGroupIngress,
+  createSecurityGroup,
+  deleteSecurityGroup,
+  describeRegions,
+  describeSecurityGroups,
+  describeSubnets,
+} from './network.ts';
 import { describeNetworkInterfaces } from './network-interfaces.ts';
 import { describeInstanceTypeOfferings, describeInstanceTypes } from './offerings.ts';
 import { runInstances } from './run-instances.ts';
@@ -34,6 +43,14 @@ export const EC2_ACTIONS: Readonly<Record<string, (ask: Ask) => Readonly<Record<
   DescribeLaunchTemplates: describeLaunchTemplates,
   DescribeLaunchTemplateVersions: describeLaunchTemplateVersions,
   DescribeImages: describeImages,
+  CreateImage: createImage,
+  DeregisterImage: deregisterImage,
+  CreateKeyPair: createKeyPair,
+  DescribeKeyPairs: describeKeyPairs,
+  DeleteKeyPair: deleteKeyPair,
+  CreateSecurityGroup: createSecurityGroup,
+  AuthorizeSecurityGroupIngress: authorizeSecurityGroupIngress,
+  DeleteSecurityGroup: deleteSecurityGroup,
   DescribeInstanceTypeOfferings: describeInstanceTypeOfferings,
   DescribeInstanceTypes: describeInstanceTypes,
   DescribeSubnets: describeSubnets,

@@ -1,9 +1,13 @@
 import { refusal } from '#fakes/refusal.ts';
+import { hexId } from '../hex-id.ts';
 import type { SecurityGroup, Subnet } from '../region.ts';
-import { textsAt } from '../wire/params.ts';
+import { textAt, textsAt } from '../wire/params.ts';
 import type { Xml } from '../wire/xml.ts';
 import type { Ask } from '../world.ts';
+import { ec2Page, readPageSize } from './describe-instances.ts';
 import { filterOf, lookAtTags } from './filters.ts';
+import { stateAt } from './instance.ts';
+import { specifiedTags, tagSet } from './tags.ts';
 
 const NO_TAGS: ReadonlyMap<string, string> = new Map();
 
@@ -48,7 +52,8 @@ export function describeSubnets({ region, params, world }: Ask): Readonly<Record
   };
 }
 
-export function describeSecurityGroups({ region, params, world }: Ask): Readonly<Record<string, Xml>> {
+export function describeSecurityGroups(ask: Ask): Readonly<Record<string, Xml>> {
+  const { region, params, world } = ask;
   const passes = filterOf<SecurityGroup>(
     params,
     (group, name) => {
@@ -57,15 +62,18 @@ export function describeSecurityGroups({ region, params, world }: Ask): Readonly
         'group-name': group.name,
         'vpc-id': group.vpcId,
       };
-      return lookAtTags(NO_TAGS, name) ?? [held[name]];
+      return lookAtTags(group.tags ?? NO_TAGS, name) ?? [held[name]];
     },
     new Set(['group-id', 'group-name', 'vpc-id', 'tag-key']),
   );
   const groups = pick(region.groups, textsAt(params, 'GroupId'), (id) =>
     refusal('InvalidGroup.NotFound', `The security group '${id}' does not exist`),
   );
+  const size = readPageSize(ask, { least: 5, most: 1_000 });
+  const { items, token } = ec2Page(ask, groups.filter(passes).toSorted(byId), { size, keyOf: ({ id }) => id });
   return {
-    securityGroupInfo: groups.filter(passes).map(({ id, name, vpcId }) => ({
+    nextToken: token,
+    securityGroupInfo: items.map(({ id, name, vpcId, tags = NO_TAGS }) => ({
       groupId: id,
       groupName: name,
       groupDescription: name,
@@ -73,9 +81,47 @@ export function describeSecurityGroups({ region, params, world }: Ask): Readonly
       vpcId,
       ipPermissions: [],
       ipPermissionsEgress: [],
-      tagSet: [],
+      tagSet: tagSet(tags),
     })),
   };
+}
+
+const byId = (a: SecurityGroup, b: SecurityGroup): number => (a.id < b.id ? -1 : 1);
+
+export function createSecurityGroup({ region, params, world }: Ask): Readonly<Record<string, Xml>> {
+  const name = textAt(params, 'GroupName') ?? '';
+  const vpcs = [...region.subnets.values()].map(({ vpcId }) => vpcId);
+  const vpcId = textAt(params, 'VpcId') ?? vpcs[0];
+  if (vpcId === undefined) throw refusal('VPCIdNotSpecified', 'No default VPC for this user');
+  if (!vpcs.includes(vpcId)) throw refusal('InvalidVpcID.NotFound', `The vpc ID '${vpcId}' does not exist`);
+  if (name === '' || name.startsWith('sg-'))
+    throw refusal('InvalidParameterValue', `Value (${name}) for parameter GroupName is invalid.`);
+  if ([...region.groups.values()].some((one) => one.name === name && one.vpcId === vpcId))
+    throw refusal('InvalidGroup.Duplicate', `The security group '${name}' already exists for VPC '${vpcId}'`);
+  const id = hexId('sg', world.random);
+  const tags = specifiedTags(params, 'security-group');
+  region.groups.set(id, { id, name, vpcId, tags });
+  return { groupId: id, return: true, tagSet: tagSet(tags) };
+}
+
+const groupMissing = (id: string): Error =>
+  refusal('InvalidGroup.NotFound', `The security group '${id}' does not exist`);
+
+export function authorizeSecurityGroupIngress({ region, params }: Ask): Readonly<Record<string, Xml>> {
+  const id = textAt(params, 'GroupId') ?? '';
+  if (!region.groups.has(id)) throw groupMissing(id);
+  return { return: true };
+}
+
+export function deleteSecurityGroup({ region, params, nowMs }: Ask): Readonly<Record<string, Xml>> {
+  const id = textAt(params, 'GroupId') ?? '';
+  if (!region.groups.has(id)) throw groupMissing(id);
+  const isUsed = [...region.instances.values()].some(
+    (one) => one.groups.some((group) => group.id === id) && stateAt(one, nowMs) !== 'terminated',
+  );
+  if (isUsed) throw refusal('DependencyViolation', `resource ${id} has a dependent object`);
+  region.groups.delete(id);
+  return { return: true, groupId: id };
 }
 
 export function describeRegions({ params }: Ask): Readonly<Record<string, Xml>> {

@@ -15,7 +15,8 @@ function tagsOf(ask: Ask, ids: readonly string[]): Map<string, string>[] {
   const templates = ids
     .filter((id) => !id.startsWith('i-'))
     .map((id) => {
-      const template = ask.region.templates.get(id);
+      const image = ask.region.images.get(id);
+      const template = image?.tags ? { tags: image.tags } : ask.region.templates.get(id);
       if (!template) throw refusal('InvalidID', `The ID '${id}' is not valid`);
       return template;
     });
