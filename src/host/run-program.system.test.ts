@@ -56,6 +56,24 @@ describe('a program', () => {
     expect(lines).toEqual(['ready', 'cleaned']);
   });
 
+  it('that is given up is interrupted with all that it has started, as by a terminal', async () => {
+    const giveUp = new AbortController();
+    const lines: string[] = [];
+    const line = (text: string): void => {
+      lines.push(text);
+      if (text === 'ready') giveUp.abort();
+    };
+    const inner = 'trap "echo cleaned; exit 3" INT; echo ready; while :; do sleep 0.05; done';
+
+    const end = await programs.run(
+      shell(`trap : INT; sh -c '${inner}'; exit $?`, { line, graceMs: 3_000 }),
+      giveUp.signal,
+    );
+
+    expect(end).toEqual({ code: 3 });
+    expect(lines).toEqual(['ready', 'cleaned']);
+  });
+
   it('that goes on after its grace is killed with all that it started', async () => {
     const giveUp = new AbortController();
     const line = (text: string): void => {

@@ -43,10 +43,12 @@ function readLines(stream: Readable, line: (text: string) => void): () => void {
 function stopWith(signal: AbortSignal, child: ChildProcess, graceMs: number, clock: Clock): () => void {
   let cancelAlarm = (): void => {};
   const stop = (): void => {
-    child.kill('SIGINT');
-    cancelAlarm = clock.alarm(graceMs, () => {
-      if (child.pid !== undefined) sendSignal(-child.pid, 'SIGKILL');
-    });
+    const signalGroup = (name: NodeJS.Signals): void => {
+      if (child.pid !== undefined) sendSignal(-child.pid, name);
+    };
+    // As a terminal does it. Packer is two processes, of which the first one leaves it to the terminal to tell the second.
+    signalGroup('SIGINT');
+    cancelAlarm = clock.alarm(graceMs, () => signalGroup('SIGKILL'));
   };
   if (signal.aborted) stop();
   signal.addEventListener('abort', stop, { once: true });
