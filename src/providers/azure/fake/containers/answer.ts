@@ -44,7 +44,11 @@ function viewsOf({ exitCode, failure, madeAtMs }: FakeGroup, state: GroupState):
 }
 
 /** As Resource Manager shows it; a listing says nothing of its containers. */
-export function shown(one: FakeGroup, nowMs: number, isListed = false): object {
+export function shown(
+  one: FakeGroup,
+  nowMs: number,
+  { isListed = false, isAddressLate = false }: { readonly isListed?: boolean; readonly isAddressLate?: boolean } = {},
+): object {
   const { id, name, location, tags, properties, ip } = one;
   const { ipAddress, containers, ...rest } = properties as {
     readonly ipAddress?: object;
@@ -62,7 +66,7 @@ export function shown(one: FakeGroup, nowMs: number, isListed = false): object {
       ...rest,
       containers: viewed,
       // Until it is placed, its address is that of nobody.
-      ...(ipAddress && { ipAddress: { ...ipAddress, ip: state === 'Creating' ? '0.0.0.0' : ip } }),
+      ...(ipAddress && { ipAddress: { ...ipAddress, ip: isAddressLate || state === 'Creating' ? '0.0.0.0' : ip } }),
       provisioningState: PROVISIONING[state],
       ...(!isListed && { instanceView: { events: [], state: view } }),
     },
@@ -123,7 +127,10 @@ const ACTS: Readonly<Record<string, readonly [right: string, act: Act]>> = {
     'read',
     (call, world) => {
       const nowMs = world.clock.now();
-      const items = world.containers.listed(groupIn(call.path)).map((one) => shown(one, nowMs, true));
+      const { isAddressLate } = world.containers.settings;
+      const items = world.containers
+        .listed(groupIn(call.path))
+        .map((one) => shown(one, nowMs, { isListed: true, isAddressLate }));
       return paged(call, world, items);
     },
   ],

@@ -46,6 +46,8 @@ export interface Containers {
   readonly settings: {
     /** How many cores the subscription may have in a location. */
     cores: number;
+    /** Groups that run have the address of nobody, as for some seconds after they were placed. */
+    isAddressLate: boolean;
   };
   find(group: string, name: string): FakeGroup | undefined;
   /** Of a resource group, as its listing shows them. */
@@ -85,7 +87,7 @@ export function openContainers({ clock, subscriptionId, begin, settings: shared 
   const byName = new Map<string, FakeGroup>();
   const creations = new WeakMap<FakeGroup, FakeOperation>();
   const watchers = new Set<(one: FakeGroup) => void>();
-  const settings = { cores: MANY_CORES };
+  const settings = { cores: MANY_CORES, isAddressLate: false };
   const keyOf = (group: string, name: string): string => `${group}/${name}`.toLowerCase();
   const isThere = (one: FakeGroup): boolean => stateOf(one, clock.now()) !== 'gone';
 
