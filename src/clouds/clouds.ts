@@ -34,6 +34,8 @@ export interface CallOf {
   /** Id of the pool or computer that the call is for: no owner may use up the call budget of a cloud. */
   readonly owner: string;
   readonly signal: AbortSignal;
+  /** Called once the cloud is open: what is committed in it is durable before the call is sent. */
+  opened?(): void;
   /** Called right before the call is sent: until then the cloud knows nothing of it. */
   leaving?(): void;
 }
@@ -252,6 +254,7 @@ export function openClouds(deps: CloudsDeps): Clouds {
   ): Promise<T> {
     if (stopping.signal.aborted) throw new Fault('unavailable', 'The server is stopping.');
     await open(offer, stopping.signal);
+    by.opened?.();
     return opening.call(offer, { ...by, name, is: 'write', timeoutMs: timeoutsMs[name] }, run);
   }
 

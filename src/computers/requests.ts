@@ -245,7 +245,7 @@ function checkCloudsEnd(name: string, cloudsEnd: number | undefined, endsAt: num
     'unsupported',
     `The platform itself deletes computer ${name} at ${new Date(cloudsEnd).toISOString()}.`,
     {
-      remedy: 'It was told so when the computer was made, and cannot be told otherwise: create another computer.',
+      remedy: 'Create another computer. The platform sets this end when it makes the machine, and cannot move it.',
     },
   );
 }

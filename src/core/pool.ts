@@ -18,6 +18,8 @@ export interface Price {
 export interface KeptOffer extends Offer {
   /** What its cloud said that a machine of it costs, by time. */
   readonly prices?: readonly Price[] | undefined;
+  /** When it was kept, where no creation was ever sent from it; absent: its cloud may have made a machine. */
+  readonly uncalledSince?: number | undefined;
 }
 
 /** What a pool says about one of its offers. */

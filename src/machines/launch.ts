@@ -7,9 +7,9 @@ import type { Offer } from '#core/pool.ts';
 import type { Boot, Outcome } from '#core/provider.ts';
 import { type Change, put } from '#core/store.ts';
 import { endingOf } from './ended.ts';
-import { keepOffer } from './offers.ts';
+import { keepOffer, keepUncalled } from './offers.ts';
 import { isCreating, keepOperations } from './operations.ts';
-import type { OwnedMachines } from './owned-machines.ts';
+import type { Base, OwnedMachines } from './owned-machines.ts';
 import { newLaunch, type PendingLaunch, pendingLaunch } from './pending-call.ts';
 
 import { firstListingMs } from './times.ts';
@@ -31,7 +31,7 @@ export interface Wanted extends Omit<Boot, 'token'> {
 export function askFor<R extends MachineRow>(owned: OwnedMachines<R>, wanted: Wanted): Change[] {
   const { base, use } = owned;
   const { owner, offer, count } = wanted;
-  const changes: Change[] = keepOffer(base.store, offer);
+  const changes: Change[] = keepUncalled(base.store, offer, base.clock.now());
   const most = base.clouds.batchOf(offer.kind) ?? NAMES_IN_ONE_LAUNCH;
   for (let left = count; left > 0; left -= most) {
     const names = launchNames(owner, Math.min(left, most), base.random, use);
@@ -73,6 +73,8 @@ export function callCreate<R extends MachineRow>(owned: OwnedMachines<R>, record
       const outcomes = await clouds.create(offer, launch, {
         owner: mark.owner,
         signal: stopping,
+        // Durable before the call is sent: the gate waits for that.
+        opened: () => commitAny(owned.base, keepOffer(store, offer)),
         leaving: () => (hasLeft = true),
       });
       isAllMade = takeOutcomes(owned, record, believed(call, outcomes));
@@ -85,6 +87,10 @@ export function callCreate<R extends MachineRow>(owned: OwnedMachines<R>, record
       if (!isAllMade) owned.poke(mark.owner);
     }
   });
+}
+
+function commitAny({ commit }: Base, changes: readonly Change[]): void {
+  if (changes.length > 0) commit(changes);
 }
 
 function callEnded<R extends MachineRow>(

@@ -1,6 +1,6 @@
 // Offers are kept for as long as a machine of them may exist, so that it can be deleted where it was made.
 import { offerShapeIn } from '#core/mark.ts';
-import type { Offer } from '#core/pool.ts';
+import type { KeptOffer, Offer } from '#core/pool.ts';
 import type { Mark } from '#core/provider.ts';
 import { type Change, drop, put, type Store } from '#core/store.ts';
 import type { Base, OwnedMachines } from './owned-machines.ts';
@@ -8,9 +8,15 @@ import type { Base, OwnedMachines } from './owned-machines.ts';
 const SYNC_OF_OLD_OFFERS_MS = 60_000;
 const followerOf = (offer: string): string => `offer/${offer}`;
 
-/** What keeps an offer durable before anything is made from it. */
+/** What keeps an offer durable before anything is asked of its cloud. */
+export function keepUncalled({ view }: Store, offer: Offer, now: number): Change[] {
+  return view.offers.get(offer.id) ? [] : [put('offers', { ...offer, uncalledSince: now })];
+}
+
+/** What keeps an offer durable from which its cloud may have made machines, or is about to. */
 export function keepOffer({ view }: Store, offer: Offer): Change[] {
-  return view.offers.get(offer.id) ? [] : [put('offers', offer)];
+  const { uncalledSince, ...kept }: KeptOffer = view.offers.get(offer.id) ?? { ...offer, uncalledSince: 0 };
+  return uncalledSince === undefined ? [] : [put('offers', kept)];
 }
 
 /** Whether a machine with this mark was made from that offer. Marks of older versions carry the id of the offer. */
@@ -31,7 +37,7 @@ export function followOffers(base: Base, features: () => Iterable<OwnedMachines>
 
   let unused = new Set<string>();
   let cancel = clock.alarm(times.tidyOffersMs, tidy);
-  /** An offer goes when two looks in a row found that nothing uses it, and its cloud shows nothing made from it. */
+  /** An offer goes when two looks in a row found that nothing uses it, and that nothing made from it is left. */
   function tidy(): void {
     const found = unusedOffers(base, [...features()]);
     const gone = [...found].filter((id) => unused.has(id));
@@ -60,6 +66,11 @@ function priceChanges({ store, clouds, clock }: Base, id: string): Change[] {
   return [put('offers', { ...offer, prices })];
 }
 
+/** A backup does not know what was sent after it. */
+function isUncalled({ store }: Base, { uncalledSince }: KeptOffer): boolean {
+  return uncalledSince !== undefined && (store.restoredAt === undefined || store.restoredAt < uncalledSince);
+}
+
 function unusedOffers(base: Base, features: readonly OwnedMachines[]): Set<string> {
   const { store, clouds } = base;
   const { offers, launches } = store.view;
@@ -74,8 +85,9 @@ function unusedOffers(base: Base, features: readonly OwnedMachines[]): Set<strin
     const { id } = offer;
     if (used.has(id)) continue;
     const machines = clouds.listing(id)?.machines.values();
-    // Nothing is known of a cloud that has not been listed.
-    const isLeft = machines?.some(({ mark }) => mark !== undefined && isMadeFrom(base, offer, mark)) ?? true;
+    // Nothing is known of a cloud that has not been listed, unless nothing was ever asked of it.
+    const isLeft =
+      machines?.some(({ mark }) => mark !== undefined && isMadeFrom(base, offer, mark)) ?? !isUncalled(base, offer);
     if (!isLeft) found.add(id);
   }
   return found;
