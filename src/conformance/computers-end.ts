@@ -1,6 +1,7 @@
 // When a computer ends by itself, and what of its credentials anyone can see.
 import { expect } from 'vitest';
 import { MINUTE_MS } from '#core/clock.ts';
+import type { Log } from '#core/log.ts';
 import {
   type ComputerLaw,
   type ComputerScene,
@@ -92,9 +93,11 @@ export const END_LAWS: readonly ComputerLaw[] = [
   },
   {
     id: 'credentials',
-    name: 'whoever looks into the account finds no credential but the token of one launch, which opens nothing after the join',
+    name: 'whoever looks into the account finds no credential but the token of one launch, which opens nothing after the join, and the log of the server has none',
     async check(_stage, harness) {
-      const scene = await openScene(harness);
+      const lines: string[] = [];
+      const log: Log = (level, message, fields) => void lines.push(JSON.stringify([level, message, fields]));
+      const scene = await openScene(harness, { log });
       const { world } = scene;
       await create(scene, 'dev');
       await world.clock.advance(MINUTE_MS);
@@ -112,6 +115,8 @@ export const END_LAWS: readonly ComputerLaw[] = [
       expect(told.match(CREDENTIAL), 'in events and history').toBeNull();
       await expectRemoved(scene, 'dev', 2 * MINUTE_MS);
       expect(await joinWith(scene, name, token), 'after its end').not.toBe('joined');
+      expect(lines.length, 'lines in the log of the server').toBeGreaterThan(0);
+      expect(lines.join('\n').match(CREDENTIAL), 'in the log of the server').toBeNull();
     },
   },
 ];

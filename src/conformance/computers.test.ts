@@ -22,6 +22,7 @@ const MISTAKES: readonly (readonly [keyof Mistakes, ComputerLawId, string, objec
   ['everyFaultIsInternal', 'refused', 'error'],
   ['dropsMarks', 'story', 'what the account still holds'],
   ['forgetsEnd', 'without a server', 'after its end'],
+  ['logsToken', 'credentials', 'in the log of the server'],
 ];
 
 describe('the suite of computers', () => {

@@ -24,7 +24,7 @@ export interface SourceEntry {
   readonly allow?: Allow;
 }
 
-export interface SliceWorldOptions extends Pick<WorldOptions, 'crashAt'> {
+export interface SliceWorldOptions extends Pick<WorldOptions, 'crashAt' | 'log'> {
   /** What the file names at the start; default: the pools, without a name. */
   readonly sources?: readonly SourceEntry[];
   /** Default: 1, so that every listing has pages. */
@@ -81,7 +81,7 @@ function openCloud(harness: SliceHarness, options: SliceWorldOptions) {
 export async function openSliceWorld(harness: SliceHarness, options: SliceWorldOptions = {}): Promise<SliceWorld> {
   await harness.load?.();
   const { clock, cloud, documents } = options.beside ?? openCloud(harness, options);
-  const { crashAt, seed = 0 } = options;
+  const { crashAt, log, seed = 0 } = options;
   const { provider, variables } = harness;
   const disk = emptyDisk(options.cluster);
   let sources = options.sources ?? [{ place: 'pools' }];
@@ -115,6 +115,7 @@ export async function openSliceWorld(harness: SliceHarness, options: SliceWorldO
     clock,
     disk,
     crashAt,
+    log,
     chance: (part) => chanceFrom(seededRandom(seed + (part === 'network' ? 1 : 2))),
     random: (life) => seededRandom(seed + life),
     downMs: () => DOWN_MS,
