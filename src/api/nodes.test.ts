@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Role } from '#core/access.ts';
 import { Fault } from '#core/fault.ts';
 import type { AskedNodes, NodeGroupRow } from '#core/node.ts';
 
@@ -59,5 +60,18 @@ describe('listing NodeProvisioners', () => {
     const { call } = await apiWorld({ over: { features: { nodes } } });
 
     expect((await call('GET', '/api/v1/node-provisioners')).json()).toMatchObject({ items: [{ name: 'h100' }] });
+  });
+});
+
+describe('thawing a NodeProvisioner', () => {
+  it('is for operators alone', async () => {
+    const asked: string[] = [];
+    const thaw = async (name: string): Promise<void> => void asked.push(name);
+    const { call } = await apiWorld({ over: { features: { nodes: { ...nodesOfOne, thaw } } } });
+    const statusFor = async (as: Role) =>
+      (await call('POST', '/api/v1/node-provisioners/h100/thaw', { as })).statusCode;
+
+    expect([await statusFor('viewer'), await statusFor('operator')]).toEqual([403, 200]);
+    expect(asked).toEqual(['h100']);
   });
 });

@@ -46,6 +46,7 @@ const shownNodePool = (one: ShownNodePool): wire.NodePool => ({
     backoff_until: toTimeIf(backoffUntil),
     last_error: lastError,
   })),
+  unknown_machines: [...one.unknownMachines],
 });
 
 const shownNode = ({ gpusRequested, deletionAt, endsAt, ...node }: ShownNode): wire.NodeOfPool => ({
@@ -54,6 +55,11 @@ const shownNode = ({ gpusRequested, deletionAt, endsAt, ...node }: ShownNode): w
   deletion_at: toTimeIf(deletionAt),
   ends_at: toTimeIf(endsAt),
 });
+
+function shownDetail(deps: ApiDeps, name: string): wire.NodePoolDetail {
+  const { provisioner, nodes } = orMissing(nodesOf(deps).show(name), name);
+  return { provisioner: shownNodePool(provisioner), nodes: nodes.map(shownNode) };
+}
 
 function routes(deps: ApiDeps): Route[] {
   return [
@@ -78,10 +84,7 @@ function routes(deps: ApiDeps): Route[] {
       summary: 'Shows a NodeProvisioner and each of its nodes.',
       params,
       reply: wire.NodePoolDetail,
-      handle({ params: { provisioner: name } }) {
-        const { provisioner, nodes } = orMissing(nodesOf(deps).show(name), name);
-        return { provisioner: shownNodePool(provisioner), nodes: nodes.map(shownNode) };
-      },
+      handle: ({ params: { provisioner: name } }) => shownDetail(deps, name),
     }),
     route({
       method: 'GET',
@@ -93,6 +96,18 @@ function routes(deps: ApiDeps): Route[] {
       handle({ params: { provisioner: name } }) {
         const { alternatives, ...plan } = orMissing(nodesOf(deps).plan(name), name);
         return { ...plan, alternatives: alternatives.map(({ what, whyNot }) => ({ what, why_not: whyNot })) };
+      },
+    }),
+    route({
+      method: 'POST',
+      path: '/node-provisioners/:provisioner/thaw',
+      role: 'operator',
+      summary: 'Lets nodes be taken away again although many turned NotReady at once.',
+      params,
+      reply: wire.NodePoolDetail,
+      async handle({ params: { provisioner: name }, caller }) {
+        await nodesOf(deps).thaw(name, caller);
+        return shownDetail(deps, name);
       },
     }),
     route({

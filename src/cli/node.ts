@@ -2,7 +2,7 @@ import type { DecisionList } from '../api/wire/decision.ts';
 import type { NodeOfPool, NodePlan, NodePool, NodePoolDetail, NodePoolList, PodObstacles } from '../api/wire/node.ts';
 import type { Client } from './client.ts';
 import { type Cli, type CliCommand, clientOf, formatOf, showing } from './command.ts';
-import { listCommand, nounCommand, showCommand } from './noun.ts';
+import { actCommand, listCommand, nounCommand, showCommand } from './noun.ts';
 import { named } from './option.ts';
 import { decisionsText } from './pool-text.ts';
 import { moment, show, type TableLayout } from './show.ts';
@@ -43,6 +43,12 @@ function detailText({ provisioner, nodes }: NodePoolDetail): string {
     ['Ready', facts.ready ? 'yes' : `${facts.reason}: ${facts.message}`],
     ['Nodes', `${facts.nodes} of ${facts.target} (${facts.starting_nodes} starting, ${facts.idle_nodes} idle)`],
     ['GPUs', `${facts.gpus_requested} of ${facts.gpus} asked for (${facts.utilization_percent} %)`],
+    [
+      'Unknown machines',
+      facts.unknown_machines.length === 0
+        ? undefined
+        : `${facts.unknown_machines.join(', ')}: not asked for, left alone`,
+    ],
     ['Pods', `${facts.pending_pods} waiting, ${facts.unfit_pods} that no node would help`],
   ]);
   return [shown, ...lines, ...nodes.map(nodeLine)].join('\n');
@@ -111,6 +117,15 @@ const nodeCommand = (cli: Cli) =>
       text: planText,
     }),
     whyCommand(cli),
+    actCommand(cli, {
+      name: 'thaw',
+      summary: 'take nodes away again although many turned NotReady at once',
+      of: '<name>',
+      async act(client, name) {
+        await client.call(`${path(name)}/thaw`, { method: 'POST' });
+        return `Nodes of ${name} that are not ready hold nothing back any more.`;
+      },
+    }),
   ]);
 
 export const commands: readonly CliCommand[] = [{ name: 'node', order: 67, make: nodeCommand }];

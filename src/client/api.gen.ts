@@ -358,6 +358,8 @@ export interface Schemas {
     late_rotations: number;
     /** Its instance groups, the first one is grown first. */
     groups: Schemas['NodeGroup'][];
+    /** Machines of its groups that are no nodes and that Muster did not ask for; it leaves them alone. */
+    unknown_machines: string[];
   };
   OutputLine: {
     seq: number;
@@ -2944,6 +2946,34 @@ export interface Paths {
           headers: { [name: string]: unknown };
           content: {
             "application/json": Schemas['NodePlan'];
+          };
+        };
+        default: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/problem+json": Schemas['Problem'];
+          };
+        };
+      };
+    };
+  };
+  "/api/v1/node-provisioners/{provisioner}/thaw": {
+    /** Lets nodes be taken away again although many turned NotReady at once. Needs the role operator. */
+    post: {
+      parameters: {
+        query?: never;
+        header?: never;
+        path: {
+          provisioner: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        200: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/json": Schemas['NodePoolDetail'];
           };
         };
         default: {

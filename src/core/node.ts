@@ -1,6 +1,7 @@
 // What is merged into below must be part of every program that reads this file.
 import type { Fault } from './fault.ts';
 import type {} from './feature.ts';
+import type { Actor } from './journal.ts';
 import type { NodeTemplate } from './node-group.ts';
 import { table } from './table.ts';
 
@@ -70,6 +71,8 @@ export interface NodePoolRow {
   /** When pods were evicted and nodes were freed to save nodes, within the last hour. */
   readonly evictedAt: readonly number[];
   readonly freedAt: readonly number[];
+  /** By uid: nodes that are not ready and that hold nothing back any more, because an operator said so. */
+  readonly letGo?: readonly string[] | undefined;
 }
 
 export const nodeTables = {
@@ -123,6 +126,8 @@ export interface ShownNodePool {
   /** Nodes that end soon and should have been replaced by now. */
   readonly lateRotations: number;
   readonly groups: readonly ShownGroup[];
+  /** Machines of its groups that never became nodes and that Muster did not ask for. */
+  readonly unknownMachines: readonly string[];
 }
 
 /** What a provisioner would do now. */
@@ -151,6 +156,8 @@ export interface Nodes {
   show(name: string): { readonly provisioner: ShownNodePool; readonly nodes: readonly ShownNode[] } | undefined;
   plan(name: string): NodePlan | undefined;
   whyPod(name: string, pod: string): PodObstacles | undefined;
+  /** Lets nodes be taken away although many are not ready; refused as a conflict where nothing is held back. */
+  thaw(name: string, by: Actor): Promise<void>;
 }
 
 declare module './feature.ts' {

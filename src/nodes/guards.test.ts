@@ -1,6 +1,7 @@
 // What holds the controller back, what it gives up, and who serves which pods.
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
+import { SELF } from '#core/journal.ts';
 import { openNodesScene } from './testing/scene.ts';
 
 const ONE_GROUP = { existingInstanceGroupNames: ['grp'], minGPUUtilizationPercent: 80, scaleDownDelay: 60 };
@@ -74,6 +75,60 @@ describe('capacity that does not come', () => {
 
     expect(scene.calls).toEqual(['grow grp by 1 to 2', 'remove 1 of grp']);
     expect([...group.machines.values()].map(({ name }) => name)).toEqual(['stranger']);
+    expect(scene.status('h100').unknownMachines).toEqual(['stranger']);
+    expect(await scene.events('h100')).toEqual([expect.stringContaining('The machine stranger is no node')]);
+    await scene.stop();
+  });
+});
+
+describe('many nodes that turned NotReady', () => {
+  /** Six nodes, of which three are not ready: nothing is taken away. */
+  async function held() {
+    const scene = await openNodesScene();
+    scene.fill(scene.cloud.addGroup('grp', 'zone-a'), 6);
+    await scene.clock.advance(2 * MINUTE_MS);
+    const names = scene.nodeNames();
+    for (const name of names.slice(0, 3)) scene.fake.disruptions.killNode(name);
+    await scene.clock.advance(MINUTE_MS);
+    await scene.define('h100', ONE_GROUP);
+    await scene.clock.advance(MINUTE_MS);
+    expect(scene.tainted()).toEqual([]);
+    return { ...scene, names, isHeld: () => scene.nodes.plan('h100')?.reason === 'many-not-ready' };
+  }
+
+  it('let the others be taken away after an operator thaws them, and hold them back again when more turn so', async () => {
+    const scene = await held();
+    await scene.nodes.thaw('h100', SELF);
+    await scene.clock.advance(5 * SECOND_MS);
+    expect(scene.tainted()).toHaveLength(3);
+    await expect(scene.nodes.thaw('h100', SELF)).rejects.toMatchObject({ kind: 'conflict' });
+    for (const name of scene.names.slice(3)) scene.fake.disruptions.killNode(name);
+    await scene.clock.advance(2 * MINUTE_MS);
+
+    expect(scene.isHeld()).toBe(true);
+    await scene.stop();
+  });
+
+  it('let the others be taken away as soon as they return', async () => {
+    const scene = await held();
+    for (const name of scene.names.slice(0, 3)) scene.fake.disruptions.reviveNode(name);
+
+    await scene.clock.advance(MINUTE_MS);
+
+    expect([scene.isHeld(), scene.tainted().length]).toEqual([false, 6]);
+    await scene.stop();
+  });
+
+  it('that were thawed count anew once they were ready', async () => {
+    const scene = await held();
+    await scene.nodes.thaw('h100', SELF);
+    await scene.clock.advance(5 * SECOND_MS);
+    const before = scene.store.view.nodePools.get('h100')?.letGo;
+    for (const name of scene.names.slice(0, 3)) scene.fake.disruptions.reviveNode(name);
+    await scene.clock.advance(30 * SECOND_MS);
+
+    expect(before).toHaveLength(3);
+    expect(scene.store.view.nodePools.get('h100')?.letGo).toEqual([]);
     await scene.stop();
   });
 });

@@ -11,6 +11,7 @@ import { type ClusterView, openClusterView } from './cluster-view.ts';
 import { type NodeReconciling, startNodeReconciling } from './reconcile.ts';
 import { openNodeRequests } from './requests.ts';
 import { type NodesSettings, nodesSection } from './section.ts';
+import { thawNodes } from './thaw.ts';
 
 type Base = FeatureBase<NodesSettings | undefined> & {
   readonly journal: Journal;
@@ -84,7 +85,10 @@ const feature: Feature<NodesSettings | undefined, Nodes, Base> = {
         nodesOf: (name) => look(name ?? ANY),
       });
       loop = startNodeReconciling({ ...base, hosts, view, settings: wanted });
-      const stopFollowing = base.store.onChange('freezes', pokeAll);
+      const stops = [
+        base.store.onChange('freezes', pokeAll),
+        base.store.onChange('nodePools', (row) => row && loop?.poke(row.id)),
+      ];
       pokeAll();
       for (const { id } of base.store.view.nodePools.all()) loop.poke(id);
       for (const { provisioner } of base.store.view.nodeGroups.all()) loop.poke(provisioner);
@@ -92,7 +96,7 @@ const feature: Feature<NodesSettings | undefined, Nodes, Base> = {
         view,
         snapshots: loop.snapshots,
         async stop() {
-          stopFollowing();
+          for (const stopOne of stops) stopOne();
           stopLooking();
           await loop?.stop();
           await view.close();
@@ -131,6 +135,7 @@ const feature: Feature<NodesSettings | undefined, Nodes, Base> = {
     if (settings) begin();
 
     return {
+      thaw: (name, by) => thawNodes(base, serving?.snapshots.get(name), name, by),
       ...openNodeRequests(
         () => serving?.snapshots ?? new Map(),
         (key) => serving?.view.pods.all().get(key),

@@ -45,6 +45,8 @@ import type { Snapshot } from './snapshot.ts';
 import { statusOfNodePool } from './status.ts';
 import { openSteps, type StepContext } from './steps.ts';
 import { type NodeSurvey, survey } from './survey.ts';
+import { withoutReturned } from './thaw.ts';
+import { openUnknownMachines } from './unknown-machines.ts';
 import { didOf, unlessOf, whySize } from './words.ts';
 
 export interface NodeReconcileDeps {
@@ -89,12 +91,14 @@ export function startNodeReconciling(deps: NodeReconcileDeps): NodeReconciling {
   });
   const made = openMadeGroups({ ...deps, forgetFound: known.forget });
   const poolGroups = openPoolGroups(deps);
+  const unknown = openUnknownMachines(journal);
 
   /** Takes our taints off nodes whose provisioner is gone, and forgets what was kept about it. */
   async function forget(name: string, signal: AbortSignal): Promise<PassResult> {
     snapshots.delete(name);
     known.forget(name);
     setAside.forget(name);
+    unknown.forget(name);
     for (const fact of view.nodes.all().values()) {
       if (fact.provisioner === name && (fact.deletionAt !== undefined || fact.cordonedByUs))
         await writes.untaint(fact, signal);
@@ -211,7 +215,8 @@ export function startNodeReconciling(deps: NodeReconcileDeps): NodeReconciling {
     const all = [...view.nodes.all().values()];
     trackLeaving(all);
     const nodes = all.filter(({ provisioner }) => provisioner === name);
-    return survey({ name, now: clock.now(), policy, nodes, podsOn: view.podsOn, groups, leaving, podStay });
+    const letGo = new Set(poolRowOf(store, name).letGo);
+    return survey({ name, now: clock.now(), policy, nodes, podsOn: view.podsOn, groups, leaving, podStay, letGo });
   }
 
   /** What it should have, and what to do about it now. */
@@ -261,7 +266,12 @@ export function startNodeReconciling(deps: NodeReconcileDeps): NodeReconciling {
     if (await setAside.observe(name, evaluation.fitting)) return { afterMs: 0 };
     if (await changeGroups(deciding, decided)) return { afterMs: 0 };
     const change = decisionOf(name, decided, evaluation, policy);
-    if (change) await store.commit([change]);
+    const changes = [
+      ...(change ? [change] : []),
+      ...withoutReturned(store, seen, name),
+      ...unknown.observe(name, seen.unknown),
+    ];
+    if (changes.length > 0) await store.commit(changes);
     const isActing = decided.step.do !== 'nothing';
     if (isActing) {
       await view.fresh(FRESH_MS, signal);

@@ -72,6 +72,7 @@ function shown(snapshot: Snapshot): ShownNodePool {
     pendingPods: counts?.pendingPods ?? 0,
     unfitPods: counts?.unfitPods ?? 0,
     lateRotations: lateRotations(snapshot),
+    unknownMachines: snapshot.survey?.unknown ?? [],
     groups: snapshot.groups.map(({ policy, state, row }) => ({
       name: policy.name,
       size: state.wanted,
@@ -122,7 +123,7 @@ export function openNodeRequests(
   snapshots: () => ReadonlyMap<string, Snapshot>,
   podOf: (key: string) => PodFact | undefined,
   fault: () => Fault | undefined,
-): Nodes {
+): Omit<Nodes, 'thaw'> {
   return {
     fault,
     list: () => [...snapshots().values()].map(shown).toSorted((a, b) => (a.name < b.name ? -1 : 1)),

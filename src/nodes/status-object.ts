@@ -72,6 +72,10 @@ export const NodePoolStatus = z
     utilizationPercent: whole('gpusRequested of gpus.'),
     pendingPods: whole('Pods that wait for nodes of it.'),
     unfitPods: whole('Pods that wait and that no node of it would help.'),
+    unknownMachines: z
+      .array(z.string())
+      .optional()
+      .describe('Machines of its groups that are no nodes and that Muster did not ask for, at most 50.'),
     nodesPendingDeletion: z.array(pendingDeletion).optional().describe('Nodes that go, at most 50.'),
     groups: z.array(groupStatus).optional().describe('Its instance groups, the first one is grown first.'),
     lastDecision: z

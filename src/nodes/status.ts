@@ -17,12 +17,12 @@ const MOST_SHOWN = 50;
 
 const written = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
 
-function isReady({ obstacle, decided, evaluation }: Snapshot): Verdict {
+function isReady({ name, obstacle, decided, evaluation, survey }: Snapshot): Verdict {
   if (obstacle) return { status: 'False', ...obstacle };
   if (decided?.reason.code === 'frozen')
     return { status: 'False', reason: 'Frozen', message: 'An operator has frozen everything. Run muster thaw.' };
   if (decided?.reason.code === 'many-not-ready') {
-    const message = 'Many nodes turned NotReady: nothing is taken away until they return.';
+    const message = `${survey?.turnedUnready} nodes turned NotReady: nothing is taken away until they return. If they are lost, run muster node thaw ${name}.`;
     return { status: 'False', reason: 'NodesNotReady', message };
   }
   const { nodes: target = 0, quantities } = evaluation ?? {};
@@ -129,6 +129,7 @@ export function statusOfNodePool(snapshot: Snapshot, last: LastDecision | undefi
     observedGeneration: object.metadata.generation,
     ...counts,
     ...(counts && {
+      unknownMachines: survey?.unknown.slice(0, MOST_SHOWN) ?? [],
       nodesPendingDeletion: going
         .toSorted((a, b) => (a.fact.deletionAt ?? 0) - (b.fact.deletionAt ?? 0))
         .slice(0, MOST_SHOWN)

@@ -29,6 +29,8 @@ export interface SurveyInput {
   /** By uid: nodes whose machines are being deleted, though they are still there. */
   readonly leaving: ReadonlySet<string>;
   readonly podStay: PodStay;
+  /** By uid: nodes whose end does not hold others back. */
+  readonly letGo: ReadonlySet<string>;
 }
 
 export interface SurveyedNode {
@@ -194,10 +196,9 @@ function lostOf(group: SeenGroup, { late, failed, over }: Omit<ReturnType<typeof
   return lost;
 }
 
-/** How many nodes that were ready are not any more. */
-function turnedUnready(nodes: readonly NodeFact[]): number {
-  return nodes.filter(({ isReady, readySince, createdAt }) => !isReady && readySince - createdAt >= BOOT_MS).length;
-}
+/** A node that was ready and is not any more. */
+export const hasTurnedUnready = ({ isReady, readySince, createdAt }: NodeFact): boolean =>
+  !isReady && readySince - createdAt >= BOOT_MS;
 
 /** Undefined where no GPU is to be seen, neither on a node nor in a template. */
 export function survey(input: SurveyInput): NodeSurvey | undefined {
@@ -254,7 +255,7 @@ export function survey(input: SurveyInput): NodeSurvey | undefined {
     coming: machines.flatMap(({ coming }) => coming),
     lost: machines.flatMap(({ group, ...rest }) => lostOf(group, rest)),
     unknown: machines.flatMap(({ unknown }) => unknown),
-    turnedUnready: turnedUnready(staying),
+    turnedUnready: staying.filter((fact) => hasTurnedUnready(fact) && !input.letGo.has(fact.uid)).length,
   };
 }
 

@@ -18,6 +18,7 @@ const aNodePool: ShownNodePool = {
   unfitPods: 0,
   lateRotations: 0,
   groups: [{ name: 'grp', size: 1, backoffUntil: 1, lastError: 'no stock' }],
+  unknownMachines: ['i-1'],
 };
 const aNode: ShownNode = {
   name: 'n1',
@@ -44,4 +45,5 @@ export const nodesOfOne: Nodes = {
     alternatives: [{ what: 'grow grp', whyNot: 'full' }],
   }),
   whyPod: (_name, pod) => ({ pod, verdict: 'It waits.', groups: [{ name: 'grp', obstacle: 'full' }] }),
+  thaw: async () => {},
 };

@@ -33,6 +33,9 @@ export const NodePool = z
     unfit_pods: count('Pods that wait and that no node of it would help.'),
     late_rotations: count('Nodes that end soon and should have been replaced by now.'),
     groups: z.array(NodeGroup).describe('Its instance groups, the first one is grown first.'),
+    unknown_machines: z
+      .array(z.string())
+      .describe('Machines of its groups that are no nodes and that Muster did not ask for; it leaves them alone.'),
   })
   .meta({ id: 'NodeProvisioner' });
 export type NodePool = z.output<typeof NodePool>;

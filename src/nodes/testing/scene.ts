@@ -63,6 +63,7 @@ export interface NodesScene extends KubeScene {
   /** Every call to the cloud of groups. */
   readonly calls: string[];
   decisions(name: string): Promise<readonly string[]>;
+  events(name: string): Promise<readonly string[]>;
   /** An operator stops all action, and lets it go on. */
   freeze(): Promise<void>;
   thaw(): Promise<void>;
@@ -76,11 +77,14 @@ export interface NodesSceneOptions {
   readonly template?: NodeTemplate;
   readonly bootMs?: number;
   readonly registerMs?: number;
+  /** The cluster knows no NodeProvisioners. */
+  readonly isWithoutDefinition?: boolean;
   readonly settings?: Partial<NodesSettings>;
   /** What the server sees of the cluster; by default everything. */
   contextOf?(kube: KubeScene): Context;
 }
 
+const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
 const PODS = '/api/v1/namespaces/default/pods';
 const DEPLOYMENTS = '/apis/apps/v1/namespaces/default/deployments';
 const OBJECTS = '/apis/compute.baseten.co/v1alpha1/nodeprovisioners';
@@ -159,7 +163,7 @@ export async function openNodesScene(options: NodesSceneOptions = {}): Promise<N
     });
   let running = start();
 
-  await kube.kubectl('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', NODE_POOL_CRD);
+  if (!options.isWithoutDefinition) await kube.kubectl('POST', DEFINITIONS, NODE_POOL_CRD);
   await clock.advance(6_000);
 
   return {
@@ -235,6 +239,14 @@ export async function openNodesScene(options: NodesSceneOptions = {}): Promise<N
       const subject = `node-provisioner/${name}`;
       const rows = await store.history.decisions({ subject }, { limit: 1_000, order: 'oldest first' });
       return rows.map(({ did, why }) => `${did}: ${why}`);
+    },
+    async events(name) {
+      await store.durable();
+      const rows = await store.history.events(
+        { subject: `node-provisioner/${name}` },
+        { limit: 1_000, order: 'oldest first' },
+      );
+      return rows.map(({ message }) => message);
     },
     freeze: () =>
       store.commit([put('freezes', { id: FLEET, at: clock.now(), why: 'test', by: 'ops', automatic: false })]),

@@ -1,0 +1,27 @@
+// Machines of a group that never became nodes and that nobody here asked for: named once each, never deleted.
+import type { Change } from '#core/store.ts';
+import type { Journal } from '#journal/journal.ts';
+import { nodePoolSubject } from './reasons.ts';
+
+export interface UnknownMachines {
+  /** What to write down of those that were not named yet. */
+  observe(name: string, machines: readonly string[]): readonly Change[];
+  forget(name: string): void;
+}
+
+export function openUnknownMachines(journal: Journal): UnknownMachines {
+  const named = new Map<string, ReadonlySet<string>>();
+  return {
+    observe(name, machines) {
+      const before = named.get(name);
+      named.set(name, new Set(machines));
+      return machines
+        .filter((machine) => !before?.has(machine))
+        .map((machine) => {
+          const message = `The machine ${machine} is no node, and Muster did not ask for it. It is left alone.`;
+          return journal.event({ kind: 'node-group.unknown-machine', subject: nodePoolSubject(name), message });
+        });
+    },
+    forget: (name) => void named.delete(name),
+  };
+}
