@@ -1,0 +1,148 @@
+// Nodes of eight GPUs on a virtual clock: tasks come, run and end; a policy asks for nodes and gives them back.
+import type { VirtualClock } from '#core/virtual-clock.ts';
+import type { Task } from './trace.ts';
+
+export const GPUS_PER_NODE = 8;
+/** From the request to Ready. */
+export const BOOT_MS = 240_000;
+
+export interface FleetNode {
+  readonly name: string;
+  readonly askedAtMs: number;
+  readonly tasks: Set<Task>;
+  isReady: boolean;
+  /** GPUs that no task has. */
+  free: number;
+  /** Since when it has had no task; of a node that is not ready it means nothing. */
+  emptySinceMs: number;
+  /** It takes no tasks. */
+  isClosed: boolean;
+}
+
+/** What a policy sees, and what it may do. */
+export interface Fleet {
+  nowMs(): number;
+  readonly nodes: ReadonlySet<FleetNode>;
+  /** Tasks that no node has room for, the oldest first. */
+  readonly waiting: ReadonlySet<Task>;
+  ask(count: number): void;
+  /** Opened ones take tasks at once. */
+  setClosed(node: FleetNode, isClosed: boolean): void;
+  /** Nodes with tasks stay. */
+  remove(node: FleetNode): void;
+}
+
+export interface Policy {
+  readonly name: string;
+  /** How long after something has happened it looks. */
+  readonly afterMs: number;
+  /** It looks only at whole multiples of this. */
+  readonly everyMs?: number;
+  /** Acts, and answers when it must look again although nothing happens. */
+  look(fleet: Fleet): number | undefined;
+}
+
+export interface Totals {
+  readonly nodesAsked: number;
+  readonly paidGpuMs: number;
+  readonly usedGpuMs: number;
+  readonly waitsMs: readonly number[];
+}
+
+export async function replay(tasks: readonly Task[], policy: Policy, clock: VirtualClock): Promise<Totals> {
+  const startMs = clock.monotonic();
+  const nowMs = (): number => clock.monotonic() - startMs;
+  const nodes = new Set<FleetNode>();
+  const waiting = new Set<Task>();
+  const waitsMs: number[] = [];
+  const totals = { nodesAsked: 0, paidGpuMs: 0, usedGpuMs: 0 };
+  let running = 0;
+  let look: { readonly atMs: number; cancel(): void } | undefined;
+
+  /** As a scheduler does that packs: the node that is fullest. */
+  function place(task: Task): boolean {
+    let best: FleetNode | undefined;
+    for (const node of nodes) {
+      if (!node.isReady || node.isClosed || node.free < task.gpus) continue;
+      if (!best || node.free < best.free) best = node;
+    }
+    if (!best) return false;
+    start(task, best);
+    return true;
+  }
+
+  function start(task: Task, node: FleetNode): void {
+    node.tasks.add(task);
+    node.free -= task.gpus;
+    running += 1;
+    waitsMs.push(nowMs() - task.atMs);
+    totals.usedGpuMs += task.gpus * task.runMs;
+    clock.alarm(task.runMs, () => {
+      node.tasks.delete(task);
+      node.free += task.gpus;
+      running -= 1;
+      if (node.tasks.size === 0) node.emptySinceMs = nowMs();
+      changed();
+    });
+  }
+
+  function changed(): void {
+    for (const task of waiting) if (place(task)) waiting.delete(task);
+    lookAt(nowMs() + policy.afterMs);
+  }
+
+  function lookAt(atMs: number): void {
+    const { everyMs = 1 } = policy;
+    const roundMs = Math.ceil(atMs / everyMs) * everyMs;
+    if (look && look.atMs <= roundMs) return;
+    look?.cancel();
+    const cancel = clock.alarm(roundMs - nowMs(), () => {
+      look = undefined;
+      const dueMs = policy.look(fleet);
+      if (dueMs !== undefined) lookAt(Math.max(dueMs, nowMs() + 1));
+    });
+    look = { atMs: roundMs, cancel };
+  }
+
+  const fleet: Fleet = {
+    nowMs,
+    nodes,
+    waiting,
+    ask(count) {
+      for (let made = 0; made < count; made++) {
+        const name = `n${totals.nodesAsked++}`;
+        const node: FleetNode = {
+          ...{ name, askedAtMs: nowMs(), tasks: new Set<Task>(), isReady: false, free: GPUS_PER_NODE },
+          ...{ emptySinceMs: 0, isClosed: false },
+        };
+        nodes.add(node);
+        clock.alarm(BOOT_MS, () => {
+          if (!nodes.has(node)) return;
+          node.isReady = true;
+          node.emptySinceMs = nowMs();
+          changed();
+        });
+      }
+    },
+    setClosed(node, isClosed) {
+      node.isClosed = isClosed;
+      if (!isClosed) changed();
+    },
+    remove(node) {
+      if (node.tasks.size > 0 || !nodes.delete(node)) return;
+      totals.paidGpuMs += (nowMs() - node.askedAtMs) * GPUS_PER_NODE;
+    },
+  };
+
+  let isOver = tasks.length === 0;
+  for (const [at, task] of tasks.entries()) {
+    clock.alarm(task.atMs, () => {
+      isOver = at === tasks.length - 1;
+      if (!place(task)) waiting.add(task);
+      lookAt(nowMs() + policy.afterMs);
+    });
+  }
+  while (!isOver || running + waiting.size > 0) await clock.advance(clock.nextAlarmMs() ?? 0);
+  for (const node of nodes) totals.paidGpuMs += (nowMs() - node.askedAtMs) * GPUS_PER_NODE;
+  return { ...totals, waitsMs };
+}
