@@ -163,3 +163,15 @@ describe('an object', () => {
     await scene.stop();
   });
 });
+
+describe('a cluster that does not know NodeProvisioners', () => {
+  it('is said with the definition to install', async () => {
+    const scene = await openNodesScene({ isWithoutDefinition: true });
+
+    expect([scene.nodes.list(), scene.nodes.fault()?.remedy]).toEqual([
+      [],
+      'Install the CustomResourceDefinition nodeprovisioners.compute.baseten.co with kubectl apply -f.',
+    ]);
+    await scene.stop();
+  });
+});
