@@ -2,6 +2,7 @@
 import { Fault } from '#core/fault.ts';
 import type { NodeTemplate } from '#core/node-group.ts';
 import type { NodeFact, PodFact } from '../../src/nodes/cluster-objects.ts';
+import type { PodStay } from '../../src/nodes/pod-stay.ts';
 import type { Policy } from '../../src/nodes/policy.ts';
 import { type PodClasses, podClassOf } from '../../src/nodes/simulation/pod-class.ts';
 import type { NodeSurvey, SeenGroup, SurveyedNode } from '../../src/nodes/survey.ts';
@@ -47,6 +48,9 @@ export function groupOf({ nodes }: Fleet, { groups }: Policy): SeenGroup {
   return { id: 'g', account, policy, state, hasQueue: false, row: undefined };
 }
 
+/** Tasks stay where they began. */
+const MOVES_NONE: PodStay = { ofItself: () => 'it is a task of the replay', ofBudget: () => undefined };
+
 /** `deletionAt`: of nodes that bear our taint. */
 export function surveyOf({ nodes }: Fleet, group: SeenGroup, deletionAt: ReadonlyMap<FleetNode, number>): NodeSurvey {
   const surveyed: SurveyedNode[] = [];
@@ -63,5 +67,5 @@ export function surveyOf({ nodes }: Fleet, group: SeenGroup, deletionAt: Readonl
     });
   }
   const templates = new Map([[group.id, TEMPLATE]]);
-  return { gpu: GPU, templates, nodes: surveyed, coming, lost: [], unknown: [], turnedUnready: 0 };
+  return { gpu: GPU, templates, nodes: surveyed, coming, lost: [], unknown: [], turnedUnready: 0, podStay: MOVES_NONE };
 }

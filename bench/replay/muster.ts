@@ -49,7 +49,7 @@ export function muster(name: string, policy: NodePolicy): Policy {
     const seen = { policy, groups: [group], survey: surveyOf(fleet, group, deletionAt) };
     const rooms = new Map([[group.account, Number.POSITIVE_INFINITY]]);
     const evaluation = evaluate({ ...seen, pending: [...fleet.waiting].map(podOf), others: [], rooms });
-    const { step } = nextNodeStep({ ...seen, now, rooms, evaluation, cordonedAt });
+    const { step } = nextNodeStep({ ...seen, now, rooms, evaluation, cordonedAt, refusedAt: new Map() });
     carryOut(step, fleet);
     if (step.do !== 'nothing') return now + SECOND_MS;
     const cordoned = [...cordonedAt.values()].map((at) => at + CORDON_MS);
