@@ -46,7 +46,7 @@ import { statusOfNodePool } from './status.ts';
 import { openSteps, type StepContext } from './steps.ts';
 import { type NodeSurvey, survey } from './survey.ts';
 import { withoutReturned } from './thaw.ts';
-import { openUnknownMachines } from './unknown-machines.ts';
+import { openUnaskedMachines } from './unasked-machines.ts';
 import { didOf, unlessOf, whySize } from './words.ts';
 
 export interface NodeReconcileDeps {
@@ -91,7 +91,7 @@ export function startNodeReconciling(deps: NodeReconcileDeps): NodeReconciling {
   });
   const made = openMadeGroups({ ...deps, forgetFound: known.forget });
   const poolGroups = openPoolGroups(deps);
-  const unknown = openUnknownMachines(journal);
+  const unknown = openUnaskedMachines(journal);
 
   /** Takes our taints off nodes whose provisioner is gone, and forgets what was kept about it. */
   async function forget(name: string, signal: AbortSignal): Promise<PassResult> {

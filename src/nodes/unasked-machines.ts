@@ -3,13 +3,13 @@ import type { Change } from '#core/store.ts';
 import type { Journal } from '#journal/journal.ts';
 import { nodePoolSubject } from './reasons.ts';
 
-export interface UnknownMachines {
+export interface UnaskedMachines {
   /** What to write down of those that were not named yet. */
   observe(name: string, machines: readonly string[]): readonly Change[];
   forget(name: string): void;
 }
 
-export function openUnknownMachines(journal: Journal): UnknownMachines {
+export function openUnaskedMachines(journal: Journal): UnaskedMachines {
   const named = new Map<string, ReadonlySet<string>>();
   return {
     observe(name, machines) {
