@@ -76,6 +76,10 @@ const WANTED: Readonly<Record<string, Wanted>> = {
       'images.getFromFamily',
       'images.get',
       'images.list',
+      'images.insert',
+      'images.delete',
+      'disks.aggregatedList',
+      'disks.delete',
     ],
   },
   container: {

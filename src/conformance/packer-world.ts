@@ -16,6 +16,8 @@ export interface PackerScene<Fake> {
   readonly scene: Scene<Fake>;
   readonly cloud: StandInCloud;
   readonly variables: Readonly<Record<string, string>>;
+  /** Variables that are not set, for they would lead elsewhere. */
+  readonly hidden?: RegExp;
   /** Where a killed build leaves the most. */
   readonly diesAt: Moment;
   open(context: Context): Promise<ImageBuilder>;
@@ -37,7 +39,8 @@ export function openPackerWorld<Call extends WireCall>({
   const { clock, fake, during } = scene;
   const standIn = openStandIn(clock, cloud);
   // What the cloud of the builder does not declare must not reach Packer either.
-  const variable = (name: string): string | undefined => variables[name] ?? `value of ${name}`;
+  const variable = (name: string): string | undefined =>
+    variables[name] ?? (place.hidden?.test(name) ? undefined : `value of ${name}`);
   const openWith = (programs: Programs) => during(place.open({ ...scene.contextFor(), variable, programs }));
 
   const world: ImageBuilderWorld = {

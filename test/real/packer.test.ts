@@ -9,6 +9,10 @@ import { runPacker } from '#packer/run.ts';
 import { BUILD_FILE, type PackerSource, packerFiles, VARIABLES_FILE } from '#packer/template.ts';
 import { AmiConfig } from '../../src/providers/aws/image/config.ts';
 import { sourceFor as amazon } from '../../src/providers/aws/image/source.ts';
+import { GalleryImageConfig } from '../../src/providers/azure/image/config.ts';
+import { sourceFor as azure } from '../../src/providers/azure/image/source.ts';
+import { GceImageConfig } from '../../src/providers/gcp/image/config.ts';
+import { sourceFor as google } from '../../src/providers/gcp/image/source.ts';
 import { openWorld, type World } from '../system/harness/world.ts';
 import { type DockerEngine, dockerParts, openDocker } from './parts/docker.ts';
 import { type PackerParts, packer, packerParts, programsOf } from './parts/packer.ts';
@@ -35,6 +39,20 @@ const SOURCES: readonly (readonly [string, PackerSource, Readonly<Record<string,
     'amazon-ebs',
     amazon(AmiConfig.parse({}), 'us-west-2', undefined, recipe),
     { mark_name: NAME, mark_tags: { 'muster:build': NAME, Name: NAME }, security_group: 'sg-0abc1234' },
+  ],
+  [
+    'azure-arm',
+    azure(
+      GalleryImageConfig.parse({ resourceGroup: 'velda', gallery: 'velda', location: 'West Europe' }),
+      '00000000-0000-0000-0000-000000000001',
+      recipe,
+    ),
+    { mark_name: NAME, mark_tags: { 'muster-build': NAME }, gallery_version: '1.2.0', use_cli: false },
+  ],
+  [
+    'googlecompute',
+    google(GceImageConfig.parse({ project: 'my-project' }), recipe),
+    { mark_name: NAME, mark_labels: { 'muster-build': NAME } },
   ],
 ];
 
@@ -135,7 +153,7 @@ describe('a build by the real Packer', () => {
   async function build(context: Parameters<typeof needed>[0], of: Recipe, signal = going()) {
     const parts = needed(context, part);
     needed(context, place);
-    const { env = {} } = engine ?? {};
+    const { PATH = '', ...env } = engine?.env ?? {};
     const folder = written(`docker-${of.hash.slice(0, 8)}`, docker(of), {}, of);
     const [steps, lines]: [string[], string[]] = [[], []];
     const run = {
@@ -143,8 +161,8 @@ describe('a build by the real Packer', () => {
       step: (title: string) => void steps.push(title),
       line: (text: string) => void lines.push(text),
     };
-    const programs = programsOf(parts, env);
-    const own = { programs, pluginFolder: folder, variables: {}, env: {}, secrets: [] };
+    const programs = programsOf(parts, PATH);
+    const own = { programs, pluginFolder: folder, variables: {}, env, secrets: [] };
     const fault = await runPacker(of, run, own, signal).then(
       () => undefined,
       (thrown) => thrown,

@@ -3,6 +3,7 @@ import { kind, type Provider } from '#core/provider.ts';
 import { AksConfig } from './aks/config.ts';
 import { AppConfigurationConfig, placeOf } from './app-configuration/config.ts';
 import { ContainerInstanceConfig } from './container-instance/config.ts';
+import { GalleryImageConfig } from './image/config.ts';
 import { VmConfig } from './vm/config.ts';
 import { VmssConfig } from './vmss/config.ts';
 
@@ -20,6 +21,8 @@ export default {
     'AZURE_FEDERATED_TOKEN_FILE',
     'AZURE_AUTHORITY_HOST',
     'AZURE_SUBSCRIPTION_ID',
+    // Where az keeps its login.
+    'AZURE_CONFIG_DIR',
     'AZURE_RESOURCE_MANAGER_URL',
   ],
   backends: {
@@ -92,6 +95,20 @@ export default {
       },
       trust: 'operator only',
       open: async (...given) => (await import('./aks/cluster.ts')).openAks(...given),
+    }),
+  },
+  images: {
+    azure_vm: kind({
+      summary: 'Versions of an image in a compute gallery of Azure, made by Packer on a virtual machine.',
+      config: GalleryImageConfig,
+      example: {
+        resource_group: 'velda',
+        gallery: 'velda',
+        location: 'westeurope',
+        replicate_to: ['westeurope', 'eastus'],
+      },
+      trust: 'operator only',
+      open: async (...given) => (await import('./image/builder.ts')).openGalleryImages(...given),
     }),
   },
 } satisfies Provider;

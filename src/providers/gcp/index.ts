@@ -3,6 +3,7 @@ import { kind, type Provider } from '#core/provider.ts';
 import { CloudRunConfig } from './cloud-run/config.ts';
 import { GkeConfig } from './gke/config.ts';
 import { GkeNodesConfig } from './gke-nodes/config.ts';
+import { GceImageConfig } from './image/config.ts';
 import { InstanceConfig } from './instance/config.ts';
 import { GroupConfig } from './instance-group/config.ts';
 import { GceNodesConfig } from './nodes/config.ts';
@@ -106,6 +107,15 @@ export default {
       },
       trust: 'operator only',
       open: async (...given) => (await import('./gke-nodes/groups.ts')).openGkeNodes(...given),
+    }),
+  },
+  images: {
+    gcp_vm: kind({
+      summary: 'Images of Compute Engine in the family of their name, made by Packer on an instance.',
+      config: GceImageConfig,
+      example: { project: 'my-project', zone: 'us-central1-a' },
+      trust: 'operator only',
+      open: async (...given) => (await import('./image/builder.ts')).openImages(...given),
     }),
   },
 } satisfies Provider;

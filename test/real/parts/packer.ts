@@ -1,10 +1,10 @@
 // Packer from Debian's package: unpacked, never installed. It has all its builders compiled in.
-import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import type { ProgramEnd, Programs } from '#core/programs.ts';
+import { delimiter, dirname, join } from 'node:path';
+import { systemClock } from '#core/clock.ts';
+import type { Programs } from '#core/programs.ts';
+import { openPrograms } from '#host/run-program.ts';
 import type { Part } from './part.ts';
 import { complaintOf, type Ran, run } from './run.ts';
 
@@ -48,26 +48,9 @@ export const packer = (
     env: { PATH: process.env.PATH ?? '', HOME: folder, PACKER_CONFIG_DIR: folder, CHECKPOINT_DISABLE: '1', ...more },
   });
 
-/** The programs of a builder that lets this Packer work, which finds these variables beside its own. */
-export const programsOf = ({ program }: PackerParts, more: Readonly<Record<string, string>>): Programs => ({
-  find: (name) => (name === 'packer' ? program : undefined),
-  run: (call, signal) =>
-    new Promise<ProgramEnd>((resolve, reject) => {
-      const own = { PATH: process.env.PATH ?? '', HOME: call.folder, ...more, ...call.env };
-      const child = spawn(program, call.args, {
-        cwd: call.folder,
-        env: own,
-        stdio: ['ignore', 'pipe', 'pipe'],
-        detached: true,
-      });
-      // As Ctrl-C does: Packer is two processes, and the first one passes no interrupt on to the second.
-      const interrupt = (): void => void process.kill(-(child.pid as number), 'SIGINT');
-      signal.addEventListener('abort', interrupt, { once: true });
-      createInterface({ input: child.stdout }).on('line', (line) => call.line?.(line, 'stdout'));
-      createInterface({ input: child.stderr }).on('line', (line) => call.line?.(line, 'stderr'));
-      child.once('error', reject);
-      child.once('close', (code, killedBy) =>
-        resolve({ code: code ?? undefined, ...(killedBy !== null && { signal: killedBy }) }),
-      );
-    }),
-});
+/** The programs of this machine as a builder runs them, with this Packer first along the path. */
+export const programsOf = ({ program }: PackerParts, path: string): Programs =>
+  openPrograms({
+    clock: systemClock,
+    variable: (name) => (name === 'PATH' ? [dirname(program), path].join(delimiter) : process.env[name]),
+  });

@@ -5,6 +5,7 @@ import type { World } from '../world.ts';
 import { checkCreation } from './check-creation.ts';
 import type { Compute } from './compute.ts';
 import { deleteVersion, getVersion, listVersions, putVersion } from './galleries.ts';
+import { deleteGroup, deleteManagedImage, listGroups, listManagedImages, putGroup, putImage } from './groups.ts';
 import { type FakeVm, instanceViewOf, shown, stateAt } from './machine.ts';
 import { deletePart, getPart, listParts, partTypeIn, putPart } from './part-calls.ts';
 import { checkGroup, checkReferences } from './references.ts';
@@ -112,6 +113,12 @@ const ACTS: Readonly<Record<string, Act>> = {
   versionGet: getVersion,
   versionPut: putVersion,
   versionDelete: deleteVersion,
+  groupPut: putGroup,
+  groupList: listGroups,
+  groupDelete: deleteGroup,
+  imagePut: putImage,
+  imageList: listManagedImages,
+  imageDelete: deleteManagedImage,
   autoscaleList: (call, { autoscales }, world) => paged(call, world, autoscales),
   skus: (call, _compute, world) => skus(call, world),
   locations: (call, _compute, world) =>
@@ -156,6 +163,12 @@ const RIGHTS: Readonly<Record<string, string>> = {
   versionGet: 'Microsoft.Compute/galleries/images/versions/read',
   versionPut: 'Microsoft.Compute/galleries/images/versions/write',
   versionDelete: 'Microsoft.Compute/galleries/images/versions/delete',
+  groupPut: 'Microsoft.Resources/subscriptions/resourceGroups/write',
+  groupList: 'Microsoft.Resources/subscriptions/resourceGroups/read',
+  groupDelete: 'Microsoft.Resources/subscriptions/resourceGroups/delete',
+  imagePut: 'Microsoft.Compute/images/write',
+  imageList: 'Microsoft.Compute/images/read',
+  imageDelete: 'Microsoft.Compute/images/delete',
   autoscaleList: 'Microsoft.Insights/autoscaleSettings/read',
 };
 
@@ -168,6 +181,6 @@ export function answerCompute(call: AzureCall, world: World): object | undefined
   if (right !== undefined && world.denied.has(right))
     throw refusal('AuthorizationFailed', `The client does not have authorization to perform action '${right}'.`, 403);
   // What is not there cannot be deleted, wherever it is not.
-  if (call.sent.method !== 'DELETE') checkGroup(world.compute.references, groupIn(call.path));
+  if (call.sent.method !== 'DELETE' && name !== 'groupPut') checkGroup(world.compute.references, groupIn(call.path));
   return act(call, world.compute, world);
 }

@@ -4,6 +4,7 @@ import type { Clock } from '#core/clock.ts';
 import { refusal } from '#fakes/refusal.ts';
 import { follow } from '#fakes/timeline.ts';
 import type { WantedVm } from './check-creation.ts';
+import type { MadeThings } from './groups.ts';
 import { EVICTION_NOTICE_MS, type FakePart, type FakeVm, isPartThere, partId, stateAt } from './machine.ts';
 import { type Networks, openNetworks } from './networks.ts';
 import { openReferences, type References } from './references.ts';
@@ -33,6 +34,8 @@ export interface Compute {
   /** What machines may refer to. */
   readonly references: References;
   readonly networks: Networks;
+  /** Resource groups and managed images that somebody has made. */
+  readonly made: MadeThings;
   /** By id, in small letters. */
   readonly sets: Map<string, FakeScaleSet>;
   readonly autoscales: FakeAutoscale[];
@@ -176,6 +179,7 @@ export function openCompute(options: ComputeOptions): Compute {
     parts,
     operations,
     sets: new Map(),
+    made: { groups: [], images: [] },
     autoscales: [],
     stock,
     settings,

@@ -1,8 +1,10 @@
 // Version 1 of Compute Engine's API, as far as the provider and Google's own clients use it here.
 import type { GcpCall } from '../read-call.ts';
 import { partOf } from '../storage/partial-answer.ts';
+import { filterOf } from './filter.ts';
 import { createManaged, deleteManaged, isThere, shownGroup, shownManaged, type WantedInstance } from './group.ts';
 import { GROUPS_AND_TEMPLATES } from './groups-and-templates.ts';
+import { aggregatedDisks, deleteDisk, deleteImage, getImage, insertImage } from './image-building.ts';
 import { imagesIn, newestImage } from './images.ts';
 import { bulkInsert } from './insert.ts';
 import { type FakeInstance, isGone, shown, urlOf } from './instance.ts';
@@ -56,16 +58,6 @@ function listManaged(question: Question): Body {
     managedInstances: items,
     ...(token !== undefined && { nextPageToken: token }),
   };
-}
-
-/** `labels.key=value`, `labels.key:value`, `name=value` and `name eq PATTERN`; several are parted by blanks, AND or parentheses. */
-function filterOf(filter = ''): (instance: FakeInstance) => boolean {
-  const terms = [...filter.matchAll(/(labels\.)?([\w-]+)\s*(?:=|:|(eq))\s*"?([^\s")]*)"?/g)];
-  return (instance) =>
-    terms.every(([, isLabel, key = '', isPattern, value = '']) => {
-      const found = isLabel ? instance.labels[key] : (instance as unknown as Body)[key];
-      return isPattern ? new RegExp(`^(?:${value})$`).test(String(found)) : found === value;
-    });
 }
 
 function seenInstances({ state, nowMs, project, call }: Question): FakeInstance[] {
@@ -201,6 +193,11 @@ const ACTIONS: Readonly<Record<string, (question: Question, signal: AbortSignal)
   'instances.start': (question) => changedInstance(question, 'start', startInstance),
   'images.getFromFamily': imageOfFamily,
   'images.list': images,
+  'images.get': getImage,
+  'images.insert': insertImage,
+  'images.delete': deleteImage,
+  'disks.aggregatedList': aggregatedDisks,
+  'disks.delete': deleteDisk,
   'machineTypes.get': machineType,
   'instances.bulkInsert': ({ call, state, project, place }) => bulkInsert(state, call, { project, place }),
 };
@@ -226,6 +223,8 @@ const RIGHTS: Readonly<Record<string, string>> = {
   'compute.instanceGroupManagers.insert': 'compute.instanceGroupManagers.create',
   'compute.instanceTemplates.insert': 'compute.instanceTemplates.create',
   'compute.instances.bulkInsert': 'compute.instances.create',
+  'compute.images.insert': 'compute.images.create',
+  'compute.disks.aggregatedList': 'compute.disks.list',
   'compute.instances.aggregatedList': 'compute.instances.list',
   'compute.instanceGroupManagers.aggregatedList': 'compute.instanceGroupManagers.list',
 };

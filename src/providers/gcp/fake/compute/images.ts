@@ -1,5 +1,7 @@
 // Images by project and family. What its name says is its architecture.
 import { DAY_MS } from '#core/clock.ts';
+import { filterOf } from './filter.ts';
+import { shownMade } from './image-building.ts';
 import { urlOf } from './instance.ts';
 import { architectureOfImage, OLDER_IMAGES } from './seed-data.ts';
 import type { ComputeState } from './state.ts';
@@ -34,17 +36,23 @@ function shownImage({ project, family, name, place }: FakeImage): Readonly<Recor
   };
 }
 
+const shownFrom = (state: ComputeState, project: string) =>
+  state.made.filter((one) => one.project === project).map((one) => shownMade(one, state.clock.now()));
+
 /** The newest image of a family. */
 export function newestImage(state: ComputeState, project: string, family: string) {
+  const made = shownFrom(state, project).findLast((one) => one.family === family && one.status === 'READY');
+  if (made) return made;
   const found = imagesOf(state).findLast((image) => image.project === project && image.family === family);
   return found && shownImage(found);
 }
 
-/** All images of a project; of one family where the filter names it. */
+/** The images of a project that a filter lets through. */
 export function imagesIn(state: ComputeState, project: string, filter = '') {
-  const family = /^family\s*=\s*"?([^"]+)"?$/.exec(filter)?.[1];
-  const found = imagesOf(state).filter((image) => image.project === project);
-  return found.filter((image) => family === undefined || image.family === family).map(shownImage);
+  const ofFamilies = imagesOf(state).filter((image) => image.project === project);
+  return [...ofFamilies.map(shownImage), ...shownFrom(state, project)].filter((one) =>
+    filterOf(filter)(one as { readonly name: string }),
+  );
 }
 
 /** The image that a path of a request names, of any project. */
@@ -52,5 +60,6 @@ export function imageAt(state: ComputeState, path: string): string | undefined {
   const [, project, family, image] =
     /^projects\/([^/]+)\/global\/images\/(?:family\/([^/]+)|([^/]+))$/.exec(path) ?? [];
   const fits = (one: FakeImage): boolean => one.project === project && (one.family === family || one.name === image);
-  return imagesOf(state).findLast(fits)?.name;
+  const made = state.made.findLast((one) => one.project === project && (one.family === family || one.name === image));
+  return made?.name ?? imagesOf(state).findLast(fits)?.name;
 }

@@ -24,6 +24,7 @@ interface Properties extends Referring {
   };
   readonly disks?: readonly {
     readonly boot?: boolean;
+    readonly autoDelete?: boolean;
     readonly initializeParams?: { readonly sourceImage?: string; readonly diskType?: string };
   }[];
 }
@@ -69,6 +70,9 @@ function checkImage(state: ComputeState, path: string, machineType: string): voi
 const bootImage = ({ disks = [] }: Properties): string =>
   disks.find(({ boot }) => boot)?.initializeParams?.sourceImage ?? '';
 
+const keepsDisk = ({ disks = [] }: Properties): boolean =>
+  disks.some(({ boot, autoDelete }) => boot && autoDelete === false);
+
 /** Refuses what Compute Engine refuses before it begins. */
 function checkProperties(state: ComputeState, properties: Properties): void {
   const { machineType = '', labels = {}, metadata } = properties;
@@ -110,6 +114,7 @@ function makeAll(state: ComputeState, names: readonly string[], properties: Prop
     error ??= refused;
     if (refused) continue;
     makeInstance(state, { ...wanted, name, isSpot: scheduling?.provisioningModel === 'SPOT' });
+    if (keepsDisk(properties)) state.disks.push({ project: at.project, zone: wanted.zone, name });
     made += 1;
   }
   return { error, made };

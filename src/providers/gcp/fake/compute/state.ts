@@ -2,6 +2,7 @@ import type { Clock } from '#core/clock.ts';
 import { type Limits, noLimits } from '#fakes/limits.ts';
 import type { GcpCall } from '../read-call.ts';
 import type { FakeGroup } from './group.ts';
+import type { FakeDisk, MadeImage } from './image-building.ts';
 import type { FakeInstance } from './instance.ts';
 import type { FakeOperation } from './operations.ts';
 import { openReferences, type References } from './references.ts';
@@ -45,6 +46,10 @@ export interface ComputeState {
   readonly templates: Map<string, FakeTemplate>;
   /** By `<project>/<family>`: its newest image. */
   readonly families: Map<string, string>;
+  /** Images that were taken from disks, the oldest first. */
+  readonly made: MadeImage[];
+  /** Boot disks that do not go with their instance. */
+  readonly disks: FakeDisk[];
   /** What properties of instances may refer to. */
   readonly references: References;
   readonly operations: Map<string, FakeOperation>;
@@ -109,6 +114,8 @@ export function openCompute(clock: Clock): ComputeState {
     groups: new Map(groups),
     templates: new Map(templates),
     families: new Map(FAMILIES),
+    made: [],
+    disks: [],
     references: openReferences(),
     operations: new Map(),
     requests: new Map(),
