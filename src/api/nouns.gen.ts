@@ -10,6 +10,7 @@ import { noun as freezes } from './freezes.ts';
 import { noun as health } from './health.ts';
 import { noun as logins } from './logins.ts';
 import { noun as machines } from './machines.ts';
+import { noun as me } from './me.ts';
 import { noun as nodes } from './nodes.ts';
 import type { Noun } from './noun.ts';
 import { noun as output } from './output.ts';
@@ -34,6 +35,7 @@ export const nouns: readonly Noun[] = [
   health,
   logins,
   machines,
+  me,
   nodes,
   output,
   plans,

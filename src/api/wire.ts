@@ -7,5 +7,5 @@ export type { HttpProblem } from './wire/problem.ts';
 export type { Backup, Health, ServerStatus } from './wire/server.ts';
 export type { AttachIn, AttachOut, OutputLine, Session, SessionIn, SessionList } from './wire/session.ts';
 export type { Source, SourceDocument, SourceDocumentList, SourceList, SourceSync } from './wire/source.ts';
-export type { AgentCertificate, LoginLink, NewToken, Token, TokenIn, TokenList } from './wire/token.ts';
+export type { AgentCertificate, LoginLink, Me, NewToken, Token, TokenIn, TokenList } from './wire/token.ts';
 export type { Worker, WorkerList } from './wire/worker.ts';

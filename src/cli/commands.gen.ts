@@ -31,6 +31,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandFile>>> = {
   describe: () => import('./verbs.ts'),
   token: () => import('./token.ts'),
   context: () => import('./context.ts'),
+  me: () => import('./me.ts'),
   status: () => import('./server.ts'),
   login: () => import('./server.ts'),
   server: () => import('./server.ts'),

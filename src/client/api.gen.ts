@@ -258,6 +258,17 @@ export interface Schemas {
     path: string;
     expires_at: string;
   };
+  Me: {
+    /** The name of the token; of a browser, that of the token that its login link came from. */
+    name: string;
+    /** As events name this caller. */
+    who: string;
+    role: "viewer" | "operator" | "admin";
+    /** Absent for a token that never expires. */
+    expires_at?: string;
+    /** Whether this is the session of a browser. */
+    is_cookie: boolean;
+  };
   MissingFiles: {
     /** Those that this token has still to upload. */
     missing: string[];
@@ -3127,6 +3138,32 @@ export interface Paths {
           headers: { [name: string]: unknown };
           content: {
             "application/json": Schemas['AgentCertificate'];
+          };
+        };
+        default: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/problem+json": Schemas['Problem'];
+          };
+        };
+      };
+    };
+  };
+  "/api/v1/me": {
+    /** Shows the caller: the name and role of its token, and when that expires. Needs the role viewer. */
+    get: {
+      parameters: {
+        query?: never;
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        200: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/json": Schemas['Me'];
           };
         };
         default: {

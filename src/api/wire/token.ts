@@ -42,6 +42,20 @@ export const LoginLink = z
   .meta({ id: 'LoginLink' });
 export type LoginLink = z.infer<typeof LoginLink>;
 
+/** The caller of a request, as the server knows it. */
+export const Me = z
+  .object({
+    name: z
+      .string()
+      .meta({ description: 'The name of the token; of a browser, that of the token that its login link came from.' }),
+    who: z.string().meta({ description: 'As events name this caller.' }),
+    role: z.enum(ROLES),
+    expires_at: Time.optional().meta({ description: 'Absent for a token that never expires.' }),
+    is_cookie: z.boolean().meta({ description: 'Whether this is the session of a browser.' }),
+  })
+  .meta({ id: 'Me' });
+export type Me = z.infer<typeof Me>;
+
 /** A client certificate for an agent of a pool with `agent_auth: mtls`; the key is shown only now. */
 export const AgentCertificate = z
   .object({ name: z.string(), key: z.string(), certificate: z.string(), ca: z.string() })
