@@ -1,16 +1,22 @@
 import { existsSync, readFileSync, readlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
+import { readPolicy } from '../../src/nodes/policy.ts';
 import { openWorld } from '../system/harness/world.ts';
 import { furnish, instancesOf, openAws } from './parts/aws.ts';
 import { isMissing, needed } from './parts/part.ts';
 import { startPlane } from './parts/plane.ts';
 import { pythonPrograms } from './parts/python.ts';
-import { run } from './parts/run.ts';
+import { run, runWell } from './parts/run.ts';
 import { findTerraform, openTerraform } from './parts/terraform.ts';
 
 const DEPLOY = join(import.meta.dirname, '..', '..', 'deploy');
 const env = process.env as Record<string, string>;
+
+interface Written {
+  readonly metadata: { readonly name: string };
+  readonly spec: object;
+}
 
 test('the Terraform example is applied as it stands, and its pools get machines from its template', async (context) => {
   const programs = needed(context, await pythonPrograms());
@@ -52,9 +58,41 @@ test('the Terraform example is applied as it stands, and its pools get machines 
   expect(policy.PolicyDocument.Statement.map(({ Sid }) => Sid)).toContain('EndMarkedMachines');
 });
 
+test('the NodeProvisioners that Terraform computes are ones that Muster understands', async (context) => {
+  const { program } = needed(context, await findTerraform());
+  const world = openWorld(context);
+  for (const name of ['locals.tf', 'variables.tf'])
+    world.write(`nodes/${name}`, readFileSync(join(DEPLOY, 'terraform/gke-nodes', name), 'utf8'));
+  world.write('nodes/output.tf', 'output "objects" {\n  value = local.node_provisioners\n}\n');
+  const required = ['project_id', 'location', 'cluster_name', 'node_service_account'].map((name) => `-var=${name}=x`);
+  const { TF_CLI_CONFIG_FILE: _, ...rest } = env;
+  const options = { env: { ...rest, CHECKPOINT_DISABLE: '1', TF_INPUT: '0' }, cwd: world.path('nodes') };
+
+  await runWell(program, ['apply', '-no-color', '-auto-approve', ...required], options);
+  const objects = JSON.parse(await runWell(program, ['output', '-json', 'objects'], options)) as Record<
+    string,
+    Written
+  >;
+
+  expect(Object.entries(objects).map(([name, { metadata, spec }]) => [name, metadata.name, readPolicy(spec)])).toEqual([
+    [
+      ...['h100', 'h100'],
+      expect.objectContaining({
+        groups: [
+          expect.objectContaining({ name: 'us-central1-a/h100' }),
+          expect.objectContaining({ name: 'us-central1-b/h100' }),
+        ],
+        minPercent: 80,
+        buffer: 2,
+      }),
+    ],
+  ]);
+});
+
 for (const [title, folder] of [
   ['Azure', 'azure'],
   ['Google Cloud', 'gcp'],
+  ['GPU node pools of GKE', 'gke-nodes'],
 ] as const) {
   test(`the Terraform example for ${title} is valid`, async (context) => {
     const world = openWorld(context);

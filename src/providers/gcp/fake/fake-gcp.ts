@@ -67,7 +67,7 @@ function storage(call: GcpCall, who: string | undefined, world: World): Response
 /** Compute Engine asks for the right before it looks for anything. */
 function compute(call: GcpCall, world: World, signal: AbortSignal): Promise<Response> {
   checkCall(call);
-  const right = rightFor(call.action);
+  const right = rightFor(call.action, call.path);
   if (world.denied.has(right)) throw refusal('forbidden', `Required '${right}' permission for '${call.path}'`, 403);
   return answerCompute(call, world.compute, signal);
 }

@@ -229,4 +229,11 @@ const RIGHTS: Readonly<Record<string, string>> = {
   'compute.instanceGroupManagers.aggregatedList': 'compute.instanceGroupManagers.list',
 };
 
-export const rightFor = (action: string): string => RIGHTS[action] ?? action;
+/** Operations have rights of their own by where they are. */
+function rightOfOperations(path: string): string {
+  const place = /\/(zone|region)s\/[^/]+\/operations\//.exec(path)?.[1] ?? 'global';
+  return `compute.${place}Operations.get`;
+}
+
+export const rightFor = (action: string, path: string): string =>
+  action.startsWith('compute.operations.') ? rightOfOperations(path) : (RIGHTS[action] ?? action);
