@@ -12,6 +12,7 @@ import { ADMIN, ANN, type ComputerWorld, openComputerWorld } from './testing/wor
 
 const context = { variable: () => undefined, agentImage: 'muster/agent:1' };
 const NEEDED: Readonly<Record<string, Record<string, string>>> = {
+  aws_ecs: { region: 'us-west-2', subnets: 'subnet-1', image: 'host.example/agent' },
   azure: { subscription_id: '00000000-0000-0000-0000-000000000001' },
   gcp: { project: 'my-project' },
   azure_container_instances: {
@@ -23,6 +24,11 @@ const NEEDED: Readonly<Record<string, Record<string, string>>> = {
 
 /** All that a platform for operators may make of its options; whatever else a backend can do is not theirs. */
 const MADE: Readonly<Record<string, { kind: string; keys: readonly string[] }>> = {
+  aws_ecs: {
+    kind: 'aws_ecs',
+    // The role pulls the image; nothing in the container gets it.
+    keys: ['region', 'subnets', 'image', 'cluster_name', 'container_name', 'security_groups', 'execution_role'],
+  },
   aws: { kind: 'aws_launch_template', keys: ['region', 'instance_type', 'ami_id', 'security_groups'] },
   azure: { kind: 'azure_vm', keys: ['subscription_id', 'resource_group', 'location', 'vm_size', 'image'] },
   gcp: { kind: 'gce_instance', keys: ['project', 'zone', 'machine_type', 'image'] },

@@ -2,11 +2,10 @@ import type { Context } from '#core/provider.ts';
 import { packerBuilder } from '#packer/builder.ts';
 import { markName } from '#packer/marks.ts';
 import { ec2At } from '../client.ts';
-import type { AmiConfig } from './config.ts';
+import { type AmiConfig, VARIABLES } from './config.ts';
 import { dropImage, listImages } from './images.ts';
 import { cleanUp, makeGroup } from './leftovers.ts';
 import { sourceFor, TAGS } from './source.ts';
-import { VARIABLES } from './variables.ts';
 
 const SECRET: readonly string[] = ['AWS_SECRET_ACCESS_KEY', 'AWS_SESSION_TOKEN'];
 

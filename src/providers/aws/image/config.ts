@@ -28,3 +28,21 @@ export const AmiConfig = z.strictObject({
   endpoint,
 });
 export type AmiConfig = z.output<typeof AmiConfig>;
+
+/** What the chain of credentials of Amazon's libraries reads, which Packer uses too. */
+export const VARIABLES: readonly string[] = [
+  'AWS_ACCESS_KEY_ID',
+  'AWS_SECRET_ACCESS_KEY',
+  'AWS_SESSION_TOKEN',
+  'AWS_PROFILE',
+  'AWS_CONFIG_FILE',
+  'AWS_SHARED_CREDENTIALS_FILE',
+  'AWS_SDK_LOAD_CONFIG',
+  'AWS_ROLE_ARN',
+  'AWS_ROLE_SESSION_NAME',
+  'AWS_WEB_IDENTITY_TOKEN_FILE',
+  'AWS_CA_BUNDLE',
+  'AWS_CONTAINER_CREDENTIALS_RELATIVE_URI',
+  'AWS_CONTAINER_CREDENTIALS_FULL_URI',
+  'AWS_EC2_METADATA_DISABLED',
+];

@@ -4,9 +4,8 @@ import { stateAt } from '../fake/ec2/instance.ts';
 import provider from '../index.ts';
 import { openScene, REGION } from '../testing.ts';
 import { openAmis } from './builder.ts';
-import { AmiConfig } from './config.ts';
+import { AmiConfig, VARIABLES } from './config.ts';
 import { addBase, packerFor } from './testing.ts';
-import { VARIABLES } from './variables.ts';
 
 const SECRETS = {
   AWS_ACCESS_KEY_ID: 'AKIATEST',

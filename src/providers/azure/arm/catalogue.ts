@@ -24,9 +24,6 @@ interface Named {
   readonly name?: string;
 }
 
-/** `West Europe` and `westeurope` are the same place. */
-export const locationName = (text: string): string => text.toLowerCase().replace(/\s+/g, '');
-
 const isForbidden = ({ restrictions = [] }: Sku): boolean => restrictions.some(({ type }) => type === 'Location');
 const namesOf = (items: readonly Named[]): string[] => items.flatMap(({ name }) => name ?? []);
 

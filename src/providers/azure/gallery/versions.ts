@@ -2,8 +2,8 @@
 // excluded, among those that its region has (learn.microsoft.com/azure/virtual-machines/azure-compute-gallery).
 import { MINUTE_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
-import { locationName } from '../arm/catalogue.ts';
 import type { Arm } from '../arm/client.ts';
+import { locationName } from '../vm/config.ts';
 
 export const GALLERY_VERSION = '2025-12-03';
 const HOLDS_MS = 5 * MINUTE_MS;

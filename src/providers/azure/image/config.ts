@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { locationName } from '../arm/catalogue.ts';
-import { placeFields } from '../vm/config.ts';
+import { locationName, placeFields } from '../vm/config.ts';
 
 const NAME = /^[A-Za-z0-9][\w.-]{0,79}$/;
 

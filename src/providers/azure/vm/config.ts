@@ -37,11 +37,10 @@ export const endpoint = z
   .describe("Address of the Resource Manager; only in the operator's own file.")
   .meta({ operatorOnly: true, shapes: false, defaultText: '`AZURE_RESOURCE_MANAGER_URL`, else Azure' });
 
-export const location = z
-  .string()
-  .min(1)
-  .transform((text) => text.toLowerCase().replace(/\s+/g, ''))
-  .describe('The location, like `westeurope`.');
+/** `West Europe` and `westeurope` are the same place. */
+export const locationName = (text: string): string => text.toLowerCase().replace(/\s+/g, '');
+
+export const location = z.string().min(1).transform(locationName).describe('The location, like `westeurope`.');
 
 /** What all kinds of machines have. */
 export const placeFields = {

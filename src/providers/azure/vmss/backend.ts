@@ -1,8 +1,9 @@
 import { MINUTE_MS } from '#core/clock.ts';
 import type { Backend, Context } from '#core/provider.ts';
-import { advised, locationName } from '../arm/catalogue.ts';
+import { advised } from '../arm/catalogue.ts';
 import { armAt } from '../arm/client.ts';
 import { openMachines } from '../vm/backend.ts';
+import { locationName } from '../vm/config.ts';
 import { groupAt } from '../vm/group.ts';
 import { priceOf } from '../vm/prices.ts';
 import { bodyInSet, formOf, isSpot } from './body.ts';
