@@ -28,6 +28,7 @@ const INWARD: Readonly<Record<string, readonly string[]>> = {
   autoscaler: ['core'],
   pools: ['clouds', 'access', 'journal'],
   workers: ['autoscaler', 'machines', 'access'],
+  foresight: ['autoscaler', ...FEATURE_MAY_IMPORT],
   sessions: ['clouds', 'access', 'journal'],
   files: ['store', 'host'],
   fakes: ['core', 'host'],

@@ -1,0 +1,184 @@
+// One pool on a clock of its own: events around the planner that decides for real pools. Pure; the same seed, the same answer.
+import { HOUR_MS } from '#core/clock.ts';
+import { Fault } from '#core/fault.ts';
+import type { Scaling } from '#core/pool.ts';
+import { isSameReason, type Reason } from '#core/reason.ts';
+import { type Facts, type OfferFact, type Plan, plan } from '../autoscaler/plan.ts';
+import { type ModelMachines, openModelMachines } from './model-machines.ts';
+
+/** Sessions that are accepted together: each takes one slot for so long. */
+export interface Arrival {
+  readonly atMs: number;
+  readonly lastsMs: number;
+  /** How many they are; absent: one. */
+  readonly slots?: number | undefined;
+}
+
+/** How the machines of one offer come and go; one of each list is drawn for each launch. */
+export interface OfferSupply {
+  /** From the launch until the agent joins. */
+  readonly readyAfterMs: readonly number[];
+  /** The share of launches that the cloud refuses, and after which time that is known. */
+  readonly refusals?: { readonly share: number; readonly afterMs: number } | undefined;
+  /** From the removal until the machine is gone; it costs until then. Absent: at once. */
+  readonly goneAfterMs?: readonly number[] | undefined;
+}
+
+export interface ModelInput {
+  /** The policy, or what it is at a time. */
+  readonly scaling: Scaling | ((atMs: number) => Scaling);
+  /** When the policy changes next after a time. */
+  readonly nextEdge?: ((atMs: number) => number | undefined) | undefined;
+  readonly offers: readonly OfferFact[];
+  /** In the order of their times. */
+  readonly demand: readonly Arrival[];
+  /** By the id of the offer. */
+  readonly supply: Readonly<Record<string, OfferSupply>>;
+  /** Facts that follow from what the pool costs. */
+  readonly budgets?: ((now: Spending) => Partial<Facts>) | undefined;
+  readonly seed: number;
+  /** Absent: from the first session on. */
+  readonly fromMs?: number | undefined;
+  readonly untilMs: number;
+  readonly mostEvents: number;
+  /** The workers that the pool keeps without sessions are there at the start, and no launch counts for them. */
+  readonly startsAtRest?: boolean | undefined;
+  /** For comparisons with the policies of others; absent: the planner of real pools. */
+  readonly planner?: Planner | undefined;
+}
+
+export type Planner = (facts: Facts) => Pick<Plan, 'actions' | 'did' | 'reason' | 'why'> & Partial<Plan>;
+
+/** What the pool costs an hour, and has cost since the start. */
+export interface Spending {
+  readonly atMs: number;
+  readonly dollarsPerHour: number;
+  readonly dollars: number;
+}
+
+export interface ModelDecision {
+  readonly atMs: number;
+  readonly did: string;
+  readonly reason: Reason;
+  readonly why: string;
+}
+
+export interface ModelResult {
+  readonly sessions: number;
+  /** Still waiting at the end; each counts with how long it has waited by then. */
+  readonly unplaced: number;
+  readonly waits: { readonly p50Ms: number; readonly p95Ms: number; readonly p99Ms: number };
+  readonly launches: number;
+  readonly refused: number;
+  readonly removals: number;
+  readonly machineHours: number;
+  /** Slot hours that sessions took. */
+  readonly busyHours: number;
+  /** Of machines with a price. */
+  readonly dollars: number;
+  readonly machinesWithoutPrice: number;
+  /** Those that acted, and those whose reason differs from the one before. */
+  readonly decisions: readonly ModelDecision[];
+  readonly events: number;
+}
+
+const NEVER = Number.POSITIVE_INFINITY;
+
+/** Runs the pool from its first session, or `fromMs`, to `untilMs`. */
+export function modelPool(input: ModelInput): ModelResult {
+  const { demand, untilMs, mostEvents, nextEdge = () => undefined } = input;
+  const fromMs = input.fromMs ?? demand[0]?.atMs ?? untilMs;
+  const scalingAt = (atMs: number): Scaling =>
+    typeof input.scaling === 'function' ? input.scaling(atMs) : input.scaling;
+  const machines = openModelMachines(input);
+  const queue = openModelQueue(machines, untilMs);
+  const decider = openDecider(input, machines);
+  const decide = (nowMs: number): void => decider.decide(nowMs, scalingAt(nowMs), queue.length());
+  let edgeMs = nextEdge(fromMs) ?? NEVER;
+  let [events, arrived] = [0, 0];
+
+  decide(fromMs);
+  if (input.startsAtRest) machines.settle(fromMs);
+  for (;;) {
+    const nowMs = Math.min(machines.nextMs(), demand[arrived]?.atMs ?? NEVER, decider.alarmMs(), edgeMs);
+    if (nowMs >= untilMs) break;
+    events += 1 + machines.advance(nowMs, scalingAt(nowMs));
+    for (let next = demand[arrived]; next && next.atMs <= nowMs; next = demand[++arrived]) queue.accept(next);
+    if (edgeMs <= nowMs) edgeMs = nextEdge(nowMs) ?? NEVER;
+    queue.place(nowMs);
+    decide(nowMs);
+    if (events > mostEvents) throw tooMany(mostEvents, nowMs);
+  }
+
+  const { machineHours, dollars } = machines.spent(untilMs);
+  const { totals, workers } = machines;
+  const withoutPrice = workers.filter(({ pricePerHour }) => pricePerHour === undefined).length;
+  return {
+    ...queue.end(),
+    ...{ ...totals, machinesWithoutPrice: totals.machinesWithoutPrice + withoutPrice },
+    ...{ machineHours, dollars, decisions: decider.decisions, events },
+  };
+}
+
+/** First in, first out. */
+function openModelQueue(machines: ModelMachines, untilMs: number) {
+  const waiting: Arrival[] = [];
+  const waitsMs: number[] = [];
+  let [head, busyMs] = [0, 0];
+  return {
+    length: () => waiting.length - head,
+    accept({ slots = 1, ...arrival }: Arrival): void {
+      for (let nth = 0; nth < slots; nth += 1) waiting.push(arrival);
+    },
+    place(nowMs: number): void {
+      while (machines.freeSlots > 0 && head < waiting.length) {
+        const { atMs, lastsMs } = waiting[head++] as Arrival;
+        waitsMs.push(nowMs - atMs);
+        busyMs += Math.min(lastsMs, untilMs - nowMs);
+        machines.seat(nowMs, nowMs + lastsMs);
+      }
+    },
+    end() {
+      const unplaced = waiting.slice(head);
+      const waits = quantilesOf([...waitsMs, ...unplaced.map(({ atMs }) => untilMs - atMs)]);
+      return { sessions: waiting.length, unplaced: unplaced.length, waits, busyHours: busyMs / HOUR_MS };
+    },
+  };
+}
+
+/** Asks the planner as a pass over a real pool does, and keeps the decisions that the journal would. */
+function openDecider({ planner = plan, budgets }: ModelInput, machines: ModelMachines) {
+  const decisions: ModelDecision[] = [];
+  let surplusSinceMs: number | undefined;
+  let alarmMs = NEVER;
+  return {
+    decisions,
+    alarmMs: () => alarmMs,
+    decide(nowMs: number, scaling: Scaling, queued: number): void {
+      const { workers, offers } = machines;
+      const made = planner({
+        ...{ nowMs, scaling, workers, queued, offers, surplusSinceMs },
+        ...{ isReady: true, isPaused: false, isFrozen: false, isRemoving: false },
+        ...budgets?.({ atMs: nowMs, ...machines.spent(nowMs) }),
+      });
+      const { actions, did, reason, why, againAfterMs = NEVER } = made;
+      surplusSinceMs = made.surplusSinceMs;
+      alarmMs = nowMs + Math.max(1, Math.ceil(againAfterMs));
+      const last = decisions.at(-1);
+      if (actions.length > 0 || last?.did !== did || !isSameReason(last.reason, reason))
+        decisions.push({ atMs: nowMs, did, reason, why });
+      machines.act(actions, nowMs, scaling.slotsPerAgent);
+    },
+  };
+}
+
+function quantilesOf(waitsMs: readonly number[]): ModelResult['waits'] {
+  const sorted = waitsMs.toSorted((a, b) => a - b);
+  const at = (share: number): number => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
+  return { p50Ms: at(0.5), p95Ms: at(0.95), p99Ms: at(0.99) };
+}
+
+const tooMany = (mostEvents: number, atMs: number): Fault =>
+  new Fault('quota', `The model stopped at ${new Date(atMs).toISOString()}, after ${mostEvents} events.`, {
+    remedy: 'Ask for a shorter time, or for fewer sessions.',
+  });
