@@ -80,7 +80,7 @@ describe.each(FIXTURES)('$title', ({ harness, make, remains, creation, deletion,
     const failure = await world.during(box.setup()).catch((thrown) => thrown);
 
     expect(failure).toBeInstanceOf(TimeoutError);
-    expect(failure.message).toMatch(/^Operation timed out: GET \/health does not answer at http:\/\/\d\S+/);
+    expect(failure.message).toMatch(/^Operation timed out: GET \/health does not answer at https?:\/\/\w\S+/);
     expect(box.getStatus()).toBe('error');
     expect(world.cloud.fake.countOf(creation)).toBe(1);
     expect(remains(world)).toEqual([]);
@@ -217,20 +217,6 @@ describe('on EC2', () => {
     expect(await world.during(box.isRunning())).toBe(false);
     expect(box.getStatus()).not.toBe('running');
     await world.during(box.teardown());
-    expect(world.ours()).toEqual([]);
-  });
-
-  it('twenty computers of twenty names come and go at once, and none is lost or doubled', async () => {
-    const world = await openLibraryWorld(AWS_SLICE);
-    const boxes = Array.from(
-      { length: 20 },
-      (_, at) => aws?.make(world.script(), { name: `box-${at}` }) as AWSProvisioner,
-    );
-
-    await world.during(Promise.all(boxes.map((box) => box.setup())));
-    expect(world.ours()).toHaveLength(20);
-    expect(new Set(world.ours().map(({ mark }) => mark?.cluster)).size).toBe(20);
-    await world.during(Promise.all(boxes.map((box) => box.teardown())));
     expect(world.ours()).toEqual([]);
   });
 });

@@ -9,6 +9,7 @@ export default defineConfig({
     include: [
       'src/**/slice.test.ts',
       'src/{conformance,providers}/**/computers.test.ts',
+      'src/library/laws.test.ts',
       'src/**/crash.test.ts',
       'src/sim/seeded-world.test.ts',
       'test/long/**/*.test.ts',

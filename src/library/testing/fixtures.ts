@@ -11,8 +11,12 @@ import { GPU, GROUP, SUBSCRIPTION } from '../../providers/azure/fake/testing.ts'
 import { DOCKER_SLICE } from '../../providers/docker/fake/testing.ts';
 import { PROJECT } from '../../providers/gcp/fake/compute/seed-data.ts';
 import { INSTANCE_SLICE } from '../../providers/gcp/fake/compute/testing/slices.ts';
+import type { FakeGcp } from '../../providers/gcp/fake/fake-gcp.ts';
+import { variableIn } from '../../providers/gcp/fake/run/service.ts';
+import { IMAGE as SERVICE_IMAGE } from '../../providers/gcp/fake/run/testing/scene.ts';
+import { RUN_SLICE, fakesOf as runOf } from '../../providers/gcp/fake/run/testing/slices.ts';
 import { objectsOf, reached } from '../../providers/kubernetes/deployments/testing.ts';
-import { fakesOf, KUBERNETES_SLICE } from '../../providers/kubernetes/fake/slice/testing.ts';
+import { DEPLOYMENT_SLICE, fakesOf } from '../../providers/kubernetes/fake/slice/deployments/testing.ts';
 import {
   AWSProvisioner,
   AzureProvisioner,
@@ -40,9 +44,17 @@ export interface PlatformFixture {
   /** The file that the agent of its machine gets. */
   agentFile(world: LibraryWorld): string;
   readonly denied: CallFailure;
+  /** What the cloud says where it has no room, and where the account may have no more. */
+  readonly shortages: readonly CallFailure[];
+  /** The machine that its fake promises and does not make, if that is not the usual one. */
+  readonly late?: ComputerOptions & Readonly<Record<string, unknown>>;
+  /** How the nth of many must differ, besides in its name. */
+  readonly another?: (at: number) => ComputerOptions & Readonly<Record<string, unknown>>;
   /** What is left of computers in the cloud. */
   remains(world: LibraryWorld): readonly string[];
 }
+
+const error = (code: string, status: number, message = code) => ({ kind: 'error', code, message, status }) as const;
 
 /** In the script of a machine, or put into its container as it is. */
 function fileInScripts({ ours }: LibraryWorld): string {
@@ -62,6 +74,8 @@ export const FIXTURES: readonly PlatformFixture[] = [
     creation: 'RunInstances',
     deletion: 'TerminateInstances',
     denied: { kind: 'error', code: 'UnauthorizedOperation', status: 403 },
+    shortages: [error('InsufficientInstanceCapacity', 500), error('VcpuLimitExceeded', 400)],
+    late: { instanceType: 'p3.2xlarge' },
     remains: machines,
     agentFile: fileInScripts,
   },
@@ -79,6 +93,10 @@ export const FIXTURES: readonly PlatformFixture[] = [
     creation: 'management.vmPut',
     deletion: 'management.vmDelete',
     denied: VM_SLICE.denied,
+    shortages: [
+      error('SkuNotAvailable', 409),
+      error('OperationNotAllowed', 409, 'It results in exceeding approved Cores quota.'),
+    ],
     remains: machines,
     agentFile: fileInScripts,
   },
@@ -91,6 +109,7 @@ export const FIXTURES: readonly PlatformFixture[] = [
     creation: 'compute.instances.bulkInsert',
     deletion: 'compute.instances.delete',
     denied: INSTANCE_SLICE.denied,
+    shortages: [error('ZONE_RESOURCE_POOL_EXHAUSTED', 503), error('quotaExceeded', 403)],
     remains: machines,
     agentFile: fileInScripts,
   },
@@ -101,6 +120,8 @@ export const FIXTURES: readonly PlatformFixture[] = [
     creation: 'create',
     deletion: 'delete',
     denied: DOCKER_SLICE.denied,
+    shortages: [error('no room', 500, 'mkdir /var/lib/docker/overlay2/1: no space left on device')],
+    another: (at) => ({ containerName: `box-${at}`, port: 8_000 + at }),
     remains: machines,
     agentFile: fileInScripts,
   },
@@ -118,6 +139,10 @@ export const FIXTURES: readonly PlatformFixture[] = [
     creation: 'RunTask',
     deletion: 'StopTask',
     denied: ECS_SLICE.denied,
+    shortages: [
+      error('ClientException', 400, 'Capacity is unavailable at this time. Please try again later.'),
+      error('LimitExceededException', 400),
+    ],
     remains: (world) => [
       ...machines(world),
       ...definitionsIn(world.cloud).map(() => `task definition of ${machines(world)[0]}`),
@@ -138,17 +163,16 @@ export const FIXTURES: readonly PlatformFixture[] = [
     creation: GROUP_SLICE.creation,
     deletion: 'management.containerDelete',
     denied: GROUP_SLICE.denied,
+    shortages: [
+      error('ServiceUnavailable', 409, "The requested resource is not available in the location 'eastus'."),
+      error('ContainerGroupQuotaReached', 400),
+    ],
     remains: machines,
     agentFile: fileInScripts,
   },
   {
     title: 'a Deployment',
-    harness: {
-      ...KUBERNETES_SLICE,
-      async load() {
-        await Promise.all([KUBERNETES_SLICE.load?.(), import('../../providers/kubernetes/deployments/backend.ts')]);
-      },
-    },
+    harness: DEPLOYMENT_SLICE,
     world: {
       reaches(cloud, place) {
         const fake = fakesOf.get(cloud);
@@ -159,6 +183,7 @@ export const FIXTURES: readonly PlatformFixture[] = [
     creation: 'create deployments',
     deletion: 'delete deployments',
     denied: { kind: 'error', code: 'Forbidden', status: 403 },
+    shortages: [error('Forbidden', 403, 'deployments.apps "c-1" is forbidden: exceeded quota: few, requested: 1')],
     remains({ cloud }) {
       const fake = fakesOf.get(cloud);
       return fake ? objectsOf(fake) : [];
@@ -168,5 +193,27 @@ export const FIXTURES: readonly PlatformFixture[] = [
       const [file = ''] = Object.values((secret as { readonly data?: Record<string, string> } | undefined)?.data ?? {});
       return Buffer.from(file, 'base64').toString();
     },
+  },
+  {
+    title: 'a service of Cloud Run',
+    harness: RUN_SLICE,
+    make: (script, options) =>
+      new (script.use(DockerProvisioner))({
+        platform: DockerPlatform.GCP_CLOUD_RUN,
+        projectId: PROJECT,
+        image: SERVICE_IMAGE,
+        ...options,
+      }),
+    creation: RUN_SLICE.creation,
+    deletion: 'run.services.delete',
+    denied: RUN_SLICE.denied,
+    shortages: [
+      error('INVALID_ARGUMENT', 400, 'Quota violated: CpuAllocPerProjectRegion requested: 24000 allowed: 20000'),
+    ],
+    remains: machines,
+    agentFile: ({ cloud }) =>
+      (runOf.get(cloud) as FakeGcp).world.run.services
+        .map((service) => variableIn(service, 'MUSTER_AGENT_CONFIG'))
+        .join('\n'),
   },
 ];

@@ -34,6 +34,8 @@ export interface LibraryWorldOptions {
   readonly variables?: Readonly<Record<string, string>>;
   readonly bootMs?: number;
   readonly lagMs?: number;
+  /** The most items on a page of a listing; 1 unless given. */
+  readonly pageSize?: number;
   /** Whether a machine of the cloud is behind that place; absent: behind any, while one of ours runs. */
   reaches?(cloud: SliceCloud, place: MachineEndpoint): boolean;
 }
@@ -60,11 +62,11 @@ const never = <T>(): Promise<T> => new Promise<T>(() => {});
 
 export async function openLibraryWorld(
   harness: SliceHarness,
-  { variables = harness.variables ?? {}, bootMs = 2_000, lagMs = 0, reaches }: LibraryWorldOptions = {},
+  { variables = harness.variables ?? {}, bootMs = 2_000, lagMs = 0, pageSize = 1, reaches }: LibraryWorldOptions = {},
 ): Promise<LibraryWorld> {
   await harness.load?.();
   const clock = new VirtualClock();
-  const cloud = harness.openCloud({ clock, random: seededRandom(1), pageSize: 1, isLimited: false, lagMs, bootMs });
+  const cloud = harness.openCloud({ clock, random: seededRandom(1), pageSize, isLimited: false, lagMs, bootMs });
   const others = providers.filter(({ id }) => id !== harness.provider.id);
   const kinds = knownKinds([...others, harness.provider]);
   const disks = new Map<string, Disk>();
