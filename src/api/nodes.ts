@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { Fault } from '#core/fault.ts';
-import type { Nodes, ShownNode, ShownNodePool } from '#core/node.ts';
+import type { Nodes, ShownDefragmentation, ShownNode, ShownNodePool } from '#core/node.ts';
 import type { ApiDeps } from './deps.ts';
 import { gaugeSet } from './gauges.ts';
 import type { Gauges, GaugeWorld, Noun } from './noun.ts';
@@ -56,6 +56,18 @@ const shownNode = ({ gpusRequested, deletionAt, endsAt, ...node }: ShownNode): w
   ends_at: toTimeIf(endsAt),
 });
 
+const shownDefragmentation = ({ nodes, savedPerHour, kept, ...plan }: ShownDefragmentation): wire.Defragmentation => ({
+  ...plan,
+  nodes: nodes.map(({ gpusRequested, pricePerHour, moves, ...node }) => ({
+    ...node,
+    gpus_requested: gpusRequested,
+    price_per_hour: pricePerHour,
+    moves: moves.map((move) => ({ ...move })),
+  })),
+  saved_per_hour: savedPerHour,
+  kept: kept.map((one) => ({ ...one })),
+});
+
 function shownDetail(deps: ApiDeps, name: string): wire.NodePoolDetail {
   const { provisioner, nodes } = orMissing(nodesOf(deps).show(name), name);
   return { provisioner: shownNodePool(provisioner), nodes: nodes.map(shownNode) };
@@ -96,6 +108,17 @@ function routes(deps: ApiDeps): Route[] {
       handle({ params: { provisioner: name } }) {
         const { alternatives, ...plan } = orMissing(nodesOf(deps).plan(name), name);
         return { ...plan, alternatives: alternatives.map(({ what, whyNot }) => ({ what, why_not: whyNot })) };
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/node-provisioners/:provisioner/defragmentation',
+      role: 'viewer',
+      summary: 'Says which nodes could be emptied, and where each of their pods would go.',
+      params,
+      reply: wire.Defragmentation,
+      async handle({ params: { provisioner: name } }) {
+        return shownDefragmentation(orMissing(await nodesOf(deps).defragmentation(name), name));
       },
     }),
     route({

@@ -1,5 +1,13 @@
 import type { DecisionList } from '../api/wire/decision.ts';
-import type { NodeOfPool, NodePlan, NodePool, NodePoolDetail, NodePoolList, PodObstacles } from '../api/wire/node.ts';
+import type {
+  Defragmentation,
+  NodeOfPool,
+  NodePlan,
+  NodePool,
+  NodePoolDetail,
+  NodePoolList,
+  PodObstacles,
+} from '../api/wire/node.ts';
 import type { Client } from './client.ts';
 import { type Cli, type CliCommand, clientOf, formatOf, showing } from './command.ts';
 import { actCommand, listCommand, nounCommand, showCommand } from './noun.ts';
@@ -60,6 +68,44 @@ function planText({ name, did, why, unless, alternatives }: NodePlan): string {
   return [oneLine(`${name}: ${why}: ${did}${rest}.`), ...others].join('\n');
 }
 
+const some = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+
+const freedLines = ({
+  name,
+  group = '',
+  gpus,
+  gpus_requested: used,
+  when,
+  moves,
+}: Defragmentation['nodes'][number]) => [
+  oneLine(`node ${name} of ${group}: ${used} of ${gpus} GPUs, ${when}`),
+  ...moves.map(({ pod, gpus, to }) => `  ${oneLine(`${pod} (${some(gpus, 'GPU')}) → ${to}`)}`),
+];
+
+function defragmentationText({
+  name,
+  message,
+  nodes,
+  evictions,
+  saved_per_hour: saved,
+  kept,
+}: Defragmentation): string {
+  const worth = saved === undefined || nodes.length === 0 ? '' : `, $${saved.toFixed(2)}/h less`;
+  const count = `${some(nodes.length, 'node')} can be emptied by ${some(evictions, 'eviction')}`;
+  const head = `${name}: ${count}${worth}. ${message}`;
+  const stays = kept.map(({ node, why }) => oneLine(`not ${node}: ${why}`));
+  return [oneLine(head), ...nodes.flatMap(freedLines), ...stays].join('\n');
+}
+
+async function readPlan(client: Client, name: string, { defrag }: { defrag?: true }) {
+  if (!defrag) {
+    const found = await client.call<NodePlan>(`${path(name)}/plan`);
+    return { found, text: planText(found) };
+  }
+  const found = await client.call<Defragmentation>(`${path(name)}/defragmentation`);
+  return { found, text: defragmentationText(found) };
+}
+
 const obstaclesText = ({ pod, verdict, groups }: PodObstacles): string =>
   [`${pod}: ${verdict}`, ...groups.map(({ name, obstacle }) => `  ${name}: ${obstacle}`)].join('\n');
 
@@ -78,6 +124,19 @@ async function readWhy(client: Client, name: string, { pod, node }: { pod?: stri
   const query = { subject: `node-provisioner/${name}`, limit: MOST_DECISIONS };
   const { items } = await client.call<DecisionList>('/decisions', { query });
   return { found: items, text: decisionsText(items) };
+}
+
+function planCommand(cli: Cli) {
+  return showing('plan', 'show what a NodeProvisioner does next, and why')
+    .argument('<name>', undefined, named('<name>'))
+    .option('--defrag', 'which nodes can be emptied, and where their pods would go')
+    .action(async (name: string, options: { defrag?: true }, command) => {
+      const { found, text } = await readPlan(clientOf(cli, command), name, options);
+      print(
+        cli.terminal,
+        show(found, formatOf(command), () => text),
+      );
+    });
 }
 
 function whyCommand(cli: Cli) {
@@ -109,13 +168,7 @@ const nodeCommand = (cli: Cli) =>
       read: (client, name) => client.call<NodePoolDetail>(path(name)),
       text: detailText,
     }),
-    showCommand<NodePlan>(cli, {
-      name: 'plan',
-      summary: 'show what a NodeProvisioner does next, and why',
-      of: '<name>',
-      read: (client, name) => client.call<NodePlan>(`${path(name)}/plan`),
-      text: planText,
-    }),
+    planCommand(cli),
     whyCommand(cli),
     actCommand(cli, {
       name: 'thaw',

@@ -172,6 +172,47 @@ export interface Schemas {
     repeats?: number;
     last_at?: string;
   };
+  Defragmentation: {
+    /** Name of the NodeProvisioner. */
+    name: string;
+    /** `defragmentation.mode` of the object. */
+    mode: "off" | "plan" | "act";
+    /** What the mode makes of this. */
+    message: string;
+    /** Nodes that can be emptied, in the order in which they would be. */
+    nodes: ({
+      /** Name of the node. */
+      name: string;
+      /** Its instance group. */
+      group?: string;
+      /** GPUs that it has. */
+      gpus: number;
+      /** GPUs that pods on it have asked for. */
+      gpus_requested: number;
+      /** What it costs, in dollars. */
+      price_per_hour?: number;
+      /** When the mode `act` empties it, by the budgets of the hour. */
+      when: "under way" | "this hour" | "later";
+      /** Its pods, and where each has room. */
+      moves: ({
+        /** The pod as `namespace/name`. */
+        pod: string;
+        /** The node that has room for it. */
+        to: string;
+        /** GPUs that it asks for. */
+        gpus: number;
+      })[];
+    })[];
+    /** Pods that would be moved. */
+    evictions: number;
+    /** What these nodes cost, in dollars; absent where one has no known price. */
+    saved_per_hour?: number;
+    /** Nodes with pods that are not emptied, and why. */
+    kept: ({
+      node: string;
+      why: string;
+    })[];
+  };
   DocumentProblem: {
     /** As the document has it; empty for the document itself. */
     path: string;
@@ -299,7 +340,7 @@ export interface Schemas {
     /** Name of the node. */
     name: string;
     /** Where it is between coming and going. */
-    phase: "ready" | "coming" | "tainted" | "expiring" | "unready";
+    phase: "ready" | "coming" | "tainted" | "emptying" | "expiring" | "unready";
     /** Its instance group. */
     group?: string;
     /** GPUs that it has. */
@@ -2957,6 +2998,34 @@ export interface Paths {
           headers: { [name: string]: unknown };
           content: {
             "application/json": Schemas['NodePlan'];
+          };
+        };
+        default: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/problem+json": Schemas['Problem'];
+          };
+        };
+      };
+    };
+  };
+  "/api/v1/node-provisioners/{provisioner}/defragmentation": {
+    /** Says which nodes could be emptied, and where each of their pods would go. Needs the role viewer. */
+    get: {
+      parameters: {
+        query?: never;
+        header?: never;
+        path: {
+          provisioner: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        200: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/json": Schemas['Defragmentation'];
           };
         };
         default: {

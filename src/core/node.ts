@@ -68,7 +68,7 @@ export interface NodePoolRow {
   /** Its name. */
   readonly id: string;
   readonly setAside: readonly SetAsidePod[];
-  /** When pods were evicted and nodes were freed to save nodes, within the last hour. */
+  /** When pods were evicted, and emptied nodes were deleted, to save nodes; within the last hour. */
   readonly evictedAt: readonly number[];
   readonly freedAt: readonly number[];
   /** By uid: nodes that are not ready and that hold nothing back any more, because an operator said so. */
@@ -81,7 +81,7 @@ export const nodeTables = {
 } as const;
 
 /** Where a node is between coming and going. */
-export const NODE_PHASES = ['ready', 'coming', 'tainted', 'expiring', 'unready'] as const;
+export const NODE_PHASES = ['ready', 'coming', 'tainted', 'emptying', 'expiring', 'unready'] as const;
 export type NodePhase = (typeof NODE_PHASES)[number];
 
 /** One node of a provisioner, for people. */
@@ -141,6 +141,32 @@ export interface NodePlan {
   readonly alternatives: readonly { readonly what: string; readonly whyNot: string }[];
 }
 
+/** A node that can be emptied, and where its pods would go. */
+export interface ShownFreedNode {
+  readonly name: string;
+  readonly group?: string | undefined;
+  readonly gpus: number;
+  readonly gpusRequested: number;
+  readonly pricePerHour?: number | undefined;
+  /** What the mode `act` makes of it. */
+  readonly when: 'under way' | 'this hour' | 'later';
+  readonly moves: readonly { readonly pod: string; readonly to: string; readonly gpus: number }[];
+}
+
+/** What moving pods would save. */
+export interface ShownDefragmentation {
+  readonly name: string;
+  readonly mode: 'off' | 'plan' | 'act';
+  readonly message: string;
+  /** In the order in which they are emptied. */
+  readonly nodes: readonly ShownFreedNode[];
+  readonly evictions: number;
+  /** In dollars; undefined where the price of one of the nodes is not known. */
+  readonly savedPerHour?: number | undefined;
+  /** Nodes with pods that are not emptied, and why. */
+  readonly kept: readonly { readonly node: string; readonly why: string }[];
+}
+
 /** Why a pod waits: one obstacle a group. */
 export interface PodObstacles {
   readonly pod: string;
@@ -155,6 +181,8 @@ export interface Nodes {
   list(): readonly ShownNodePool[];
   show(name: string): { readonly provisioner: ShownNodePool; readonly nodes: readonly ShownNode[] } | undefined;
   plan(name: string): NodePlan | undefined;
+  /** Which nodes moving pods would save now; it moves nothing. */
+  defragmentation(name: string): Promise<ShownDefragmentation | undefined>;
   whyPod(name: string, pod: string): PodObstacles | undefined;
   /** Lets nodes be taken away although many are not ready; refused as a conflict where nothing is held back. */
   thaw(name: string, by: Actor): Promise<void>;

@@ -1,4 +1,5 @@
 // Facts of a provisioner → how many nodes it should have, and why. Pure.
+import type { NodePhase } from '#core/node.ts';
 import type { NodeTemplate } from '#core/node-group.ts';
 import type { AccountRooms } from './account-rooms.ts';
 import type { PodFact } from './cluster-objects.ts';
@@ -10,13 +11,14 @@ import { addTo, admits, lackIn, openPodRoom, type PodRoom, type RoomKind } from 
 import {
   expiringNodes,
   hasLeft,
+  hasStarted,
   isBusy,
   type NodeSurvey,
   ownTaints,
   type SeenGroup,
   type SurveyedNode,
 } from './survey.ts';
-import { type Quantities, type TargetSize, targetSize } from './target.ts';
+import { type Quantities, type TargetLimits, type TargetSize, targetSize } from './target.ts';
 
 export interface EvaluateInput {
   readonly survey: NodeSurvey;
@@ -30,6 +32,7 @@ export interface EvaluateInput {
 }
 
 export interface Evaluation extends TargetSize {
+  readonly limits: TargetLimits;
   readonly quantities: Quantities;
   readonly packing: Packing;
   /** Pods that fit now on nodes that are ready. */
@@ -58,9 +61,19 @@ export const waitsForNode = (pod: PodFact, gpu: string): boolean =>
 /** Pods below this never make anything grow. */
 const LEAST_PRIORITY = -10;
 
+/** Where pods may be placed in thought, and in which order. */
+const KIND_OF: Readonly<Record<NodePhase, RoomKind | undefined>> = {
+  ready: 'ready',
+  tainted: 'tainted',
+  emptying: 'tainted',
+  coming: 'coming',
+  expiring: undefined,
+  unready: undefined,
+};
+
 function roomOfNode(node: SurveyedNode, template: NodeTemplate | undefined): PodRoom | undefined {
   const { fact, phase, pods, ofNode } = node;
-  const kind: RoomKind | undefined = phase === 'ready' || phase === 'tainted' || phase === 'coming' ? phase : undefined;
+  const kind = KIND_OF[phase];
   if (kind === undefined) return undefined;
   const isComing = kind === 'coming';
   const room = openPodRoom({
@@ -131,7 +144,7 @@ export function evaluate(input: EvaluateInput): Evaluation {
   const { survey, policy, groups, pending, others } = input;
   const { gpu, nodes, coming, templates } = survey;
   const daemons = daemonsOf(survey);
-  const counted = nodes.filter(({ phase }) => phase === 'ready' || phase === 'tainted' || phase === 'coming').length;
+  const counted = nodes.filter((node) => hasStarted(node) || node.phase === 'coming').length;
   const total = counted + coming.length;
   const template = templates.get(groups[0]?.id ?? '');
   const rooms = roomsOf(survey, daemons);
@@ -159,5 +172,6 @@ export function evaluate(input: EvaluateInput): Evaluation {
     busy: busyRooms.size,
   };
   const fitting = new Set([...packing.placed].filter(([, { kind }]) => kind === 'ready').map(([key]) => key));
-  return { ...targetSize(quantities, { ...policy, mostNodes: cap }), quantities, packing, fitting };
+  const limits = { ...policy, mostNodes: cap };
+  return { ...targetSize(quantities, limits), limits, quantities, packing, fitting };
 }

@@ -27,6 +27,7 @@ const ANY = '*';
 /** What runs while the section is there. */
 interface Serving {
   readonly snapshots: NodeReconciling['snapshots'];
+  readonly defragmentation: NodeReconciling['defragmentation'];
   readonly view: ClusterView;
   stop(): Promise<void>;
 }
@@ -95,6 +96,7 @@ const feature: Feature<NodesSettings | undefined, Nodes, Base> = {
       return {
         view,
         snapshots: loop.snapshots,
+        defragmentation: loop.defragmentation,
         async stop() {
           for (const stopOne of stops) stopOne();
           stopLooking();
@@ -135,6 +137,7 @@ const feature: Feature<NodesSettings | undefined, Nodes, Base> = {
     if (settings) begin();
 
     return {
+      defragmentation: async (name) => serving?.defragmentation(name),
       thaw: (name, by) => thawNodes(base, serving?.snapshots.get(name), name, by),
       ...openNodeRequests(
         () => serving?.snapshots ?? new Map(),

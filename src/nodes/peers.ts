@@ -2,6 +2,7 @@
 // neighbours. Reads only.
 import type { KubeObject } from '#kube/object.ts';
 import { type AccountRooms, accountRooms } from './account-rooms.ts';
+import type { NodeFact } from './cluster-objects.ts';
 import type { ClusterView } from './cluster-view.ts';
 import { addTo, openPodRoom, type PodRoom } from './simulation/room.ts';
 import type { Snapshot } from './snapshot.ts';
@@ -16,6 +17,8 @@ export interface Peers {
   roomsOf(name: string, groups: readonly SeenGroup[]): AccountRooms;
   /** The nodes that are not its own, whose pods are neighbours. */
   otherRooms(name: string): readonly PodRoom[];
+  /** The names of nodes of no provisioner that take pods. */
+  takers(): ReadonlySet<string>;
 }
 
 const age = ({ metadata }: KubeObject): string => `${metadata.creationTimestamp ?? ''} ${metadata.name}`;
@@ -48,5 +51,10 @@ export function openPeers(view: ClusterView, snapshots: ReadonlyMap<string, Snap
           for (const pod of view.podsOn(fact.name)) if (!pod.isEnded) addTo(room, pod.class);
           return room;
         }),
+    takers() {
+      const takesPods = ({ provisioner, isReady, isCordoned, deletionAt }: NodeFact): boolean =>
+        provisioner === '' && isReady && !isCordoned && deletionAt === undefined;
+      return new Set([...view.nodes.all().values()].filter(takesPods).map(({ name }) => name));
+    },
   };
 }

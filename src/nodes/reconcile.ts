@@ -7,6 +7,7 @@ import { type Clock, SECOND_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import { type Loop, type PassResult, startLoop } from '#core/loop.ts';
+import type { ShownDefragmentation } from '#core/node.ts';
 import type { NodeGroups } from '#core/node-group.ts';
 import type { Random } from '#core/random.ts';
 import { type Change, drop, type Store } from '#core/store.ts';
@@ -15,6 +16,8 @@ import type { Journal } from '#journal/journal.ts';
 import { withAsked } from './account-rooms.ts';
 import { type NodeFact, podReader } from './cluster-objects.ts';
 import type { ClusterView } from './cluster-view.ts';
+import { planInSlices } from './defragmentation/planning.ts';
+import { shownDefragPlan } from './defragmentation/shown-plan.ts';
 import { evaluate, neededSinceOf } from './evaluate.ts';
 import type { GrowthPart } from './growth.ts';
 import { openKnownGroups } from './known-groups.ts';
@@ -64,6 +67,8 @@ export interface NodeReconcileDeps {
 
 export interface NodeReconciling extends Loop {
   readonly snapshots: ReadonlyMap<string, Snapshot>;
+  /** Which nodes moving pods would save now; undefined where no pass has seen any. */
+  defragmentation(name: string): Promise<ShownDefragmentation | undefined>;
 }
 
 /** A pass at least this often; nothing destructive on a view older than FRESH_MS. */
@@ -302,7 +307,15 @@ export function startNodeReconciling(deps: NodeReconcileDeps): NodeReconciling {
       snapshots.set(name, { ...blankSnapshot(name, object, clock.now()), obstacle });
     },
   });
-  return { ...loop, snapshots };
+  async function defragmentation(name: string): Promise<ShownDefragmentation | undefined> {
+    const snapshot = snapshots.get(name);
+    const plan = snapshot && (await planInSlices(clock, snapshot, peers));
+    const { policy, survey: seen } = snapshot ?? {};
+    if (!plan || !policy || !seen) return undefined;
+    return shownDefragPlan(plan, { name, policy, survey: seen, row: poolRowOf(store, name), now: clock.now() });
+  }
+
+  return { ...loop, snapshots, defragmentation };
 }
 
 interface Deciding extends Prepared {

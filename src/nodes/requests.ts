@@ -123,7 +123,7 @@ export function openNodeRequests(
   snapshots: () => ReadonlyMap<string, Snapshot>,
   podOf: (key: string) => PodFact | undefined,
   fault: () => Fault | undefined,
-): Omit<Nodes, 'thaw'> {
+): Omit<Nodes, 'thaw' | 'defragmentation'> {
   return {
     fault,
     list: () => [...snapshots().values()].map(shown).toSorted((a, b) => (a.name < b.name ? -1 : 1)),

@@ -4,7 +4,7 @@ import type { PodFact } from './cluster-objects.ts';
 import type { Evaluation } from './evaluate.ts';
 import type { Policy } from './policy.ts';
 import { isLate, isMarked, leaversOf } from './rotation-due.ts';
-import { expiringNodes, type NodeSurvey, type SurveyedNode } from './survey.ts';
+import { expiringNodes, hasStarted, type NodeSurvey, type SurveyedNode } from './survey.ts';
 
 /** Pods of one node that are evicted. */
 export interface Eviction {
@@ -30,7 +30,7 @@ const hasReadyPlace = ({ packing }: Evaluation, { key }: PodFact): boolean => pa
 export function isReplaced(node: SurveyedNode, { survey, evaluation, policy, now }: Omit<RotationInput, 'refusedAt'>) {
   const leavers = leaversOf(node, survey.podStay);
   if (!leavers.every((pod) => hasReadyPlace(evaluation, pod))) return false;
-  const there = survey.nodes.filter(({ phase }) => phase === 'ready' || phase === 'tainted').length;
+  const there = survey.nodes.filter(hasStarted).length;
   return evaluation.nodes <= there || (leavers.length > 0 && isLate(node, policy, now));
 }
 

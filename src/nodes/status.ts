@@ -4,7 +4,7 @@ import { isReplaced } from './rotation.ts';
 import { isLate } from './rotation-due.ts';
 import type { Snapshot } from './snapshot.ts';
 import { CONDITIONS, type ConditionReason, type ConditionType, type NodePoolStatusValue } from './status-object.ts';
-import { expiringNodes, isBusy, type SurveyedNode } from './survey.ts';
+import { expiringNodes, hasStarted, isBusy, type SurveyedNode } from './survey.ts';
 import { utilization } from './words.ts';
 
 interface Verdict {
@@ -101,7 +101,7 @@ function conditionsOf(snapshot: Snapshot, before: NodePoolStatusValue, now: numb
 export function countsOf({ survey, evaluation, pending, unfit }: Snapshot) {
   if (!survey || !evaluation) return undefined;
   const { nodes, coming } = survey;
-  const ready = nodes.filter(({ phase }) => phase === 'ready' || phase === 'tainted');
+  const ready = nodes.filter(hasStarted);
   return {
     currentSize: nodes.length,
     targetSize: evaluation.nodes,

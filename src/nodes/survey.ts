@@ -92,17 +92,25 @@ export const hasLeft = ({ isEnded, isDeleted }: PodFact): boolean => isEnded || 
 const gpusOf = (gpu: string, pods: readonly PodFact[]): number =>
   pods.reduce((sum, pod) => sum + (pod.class.requests[gpu] ?? 0), 0);
 
+/** It was tainted so that its pods move to other nodes. */
+export const isToEmpty = ({ deletionAt, deletionReason }: NodeFact): boolean =>
+  deletionAt !== undefined && deletionReason === DEFRAGMENTED;
+
+/** The reason of its taint where a node is emptied to save it. */
+export const DEFRAGMENTED = 'defragmented';
+
 interface PhaseInput {
   readonly fact: NodeFact;
+  readonly pods: readonly PodFact[];
   readonly gpus: number;
   readonly template: NodeTemplate | undefined;
 }
 
 /** Without regard to its end. */
-function phaseOf({ fact, gpus, template }: PhaseInput, { now, policy }: SurveyInput): NodePhase {
+function phaseOf({ fact, pods, gpus, template }: PhaseInput, { now, policy }: SurveyInput): NodePhase {
   const isYoung = now - fact.createdAt < policy.registrationMs;
   if (!fact.isReady || gpus === 0) return isYoung ? 'coming' : 'unready';
-  if (fact.deletionAt !== undefined) return 'tainted';
+  if (fact.deletionAt !== undefined) return isToEmpty(fact) && pods.length > 0 ? 'emptying' : 'tainted';
   if (fact.isCordoned) return 'unready';
   // Drivers and networks hold a new node back by taints of their own until they are up.
   const known = new Set(template?.taints.map(({ key }) => key));
@@ -234,7 +242,7 @@ export function survey(input: SurveyInput): NodeSurvey | undefined {
     const pods = here.filter(({ isOfNode }) => !isOfNode);
     return {
       fact,
-      phase: phaseOf({ fact, gpus, template }, input),
+      phase: phaseOf({ fact, pods, gpus, template }, input),
       group,
       instance,
       pods,
@@ -271,6 +279,9 @@ export const isBusy = ({ gpusRequested }: SurveyedNode): boolean => gpusRequeste
 
 /** Nothing is on it but what goes with it. */
 export const isEmpty = ({ pods }: SurveyedNode): boolean => pods.length === 0;
+
+/** It was started, and works. */
+export const hasStarted = ({ phase }: SurveyedNode): boolean => ['ready', 'tainted', 'emptying'].includes(phase);
 
 /** Nodes that are being replaced, since their machines end. */
 export const expiringNodes = ({ nodes }: NodeSurvey): readonly SurveyedNode[] =>

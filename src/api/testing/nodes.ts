@@ -44,6 +44,16 @@ export const nodesOfOne: Nodes = {
     reason: 'steady',
     alternatives: [{ what: 'grow grp', whyNot: 'full' }],
   }),
+  defragmentation: async (name) => ({
+    ...{ name, mode: 'plan', message: 'The mode is plan: nothing is moved.', evictions: 1, savedPerHour: 24.5 },
+    nodes: [
+      {
+        ...{ name: 'n1', group: 'grp', gpus: 8, gpusRequested: 1, pricePerHour: 24.5, when: 'this hour' },
+        moves: [{ pod: 'ml/a', to: 'n2', gpus: 1 }],
+      },
+    ],
+    kept: [{ node: 'n2', why: 'ml/b is not moved: no controller would make it again' }],
+  }),
   whyPod: (_name, pod) => ({ pod, verdict: 'It waits.', groups: [{ name: 'grp', obstacle: 'full' }] }),
   thaw: async () => {},
 };

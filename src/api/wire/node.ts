@@ -79,6 +79,42 @@ export const NodePlan = z
   .meta({ id: 'NodePlan' });
 export type NodePlan = z.output<typeof NodePlan>;
 
+const PodMove = z.object({
+  pod: z.string().describe('The pod as `namespace/name`.'),
+  to: z.string().describe('The node that has room for it.'),
+  gpus: count('GPUs that it asks for.'),
+});
+
+const FreedNode = z.object({
+  name: z.string().describe('Name of the node.'),
+  group: z.string().optional().describe('Its instance group.'),
+  gpus: count('GPUs that it has.'),
+  gpus_requested: count('GPUs that pods on it have asked for.'),
+  price_per_hour: z.number().optional().describe('What it costs, in dollars.'),
+  when: z
+    .enum(['under way', 'this hour', 'later'])
+    .describe('When the mode `act` empties it, by the budgets of the hour.'),
+  moves: z.array(PodMove).describe('Its pods, and where each has room.'),
+});
+
+export const Defragmentation = z
+  .object({
+    name: z.string().describe('Name of the NodeProvisioner.'),
+    mode: z.enum(['off', 'plan', 'act']).describe('`defragmentation.mode` of the object.'),
+    message: z.string().describe('What the mode makes of this.'),
+    nodes: z.array(FreedNode).describe('Nodes that can be emptied, in the order in which they would be.'),
+    evictions: count('Pods that would be moved.'),
+    saved_per_hour: z
+      .number()
+      .optional()
+      .describe('What these nodes cost, in dollars; absent where one has no known price.'),
+    kept: z
+      .array(z.object({ node: z.string(), why: z.string() }))
+      .describe('Nodes with pods that are not emptied, and why.'),
+  })
+  .meta({ id: 'Defragmentation' });
+export type Defragmentation = z.output<typeof Defragmentation>;
+
 export const PodObstacles = z
   .object({
     pod: z.string().describe('The pod as `namespace/name`.'),

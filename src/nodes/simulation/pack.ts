@@ -32,13 +32,11 @@ export interface Packing {
 const amount = ({ requests }: PodClass, name: string): number => requests[name] ?? 0;
 
 /** Large ones first: small ones fill what they leave. */
-const bySize =
-  (gpu: string) =>
-  ({ pod: a }: Demand, { pod: b }: Demand): number =>
-    amount(b, gpu) - amount(a, gpu) ||
-    amount(b, 'memory') - amount(a, 'memory') ||
-    amount(b, 'cpu') - amount(a, 'cpu') ||
-    (a.key < b.key ? -1 : 1);
+export const compareSize = (gpu: string, a: PodClass, b: PodClass): number =>
+  amount(b, gpu) - amount(a, gpu) ||
+  amount(b, 'memory') - amount(a, 'memory') ||
+  amount(b, 'cpu') - amount(a, 'cpu') ||
+  (a.key < b.key ? -1 : a.key > b.key ? 1 : 0);
 
 /** Nodes that are there before those that are not; among these the fullest first. */
 const byOrder =
@@ -103,7 +101,7 @@ export function pack({ rooms, others = [], demands, gpu, openRoom }: PackInput):
     }
   }
 
-  for (const demand of demands.toSorted(bySize(gpu))) place(demand);
+  for (const demand of demands.toSorted((a, b) => compareSize(gpu, a.pod, b.pod))) place(demand);
   return { placed, unplaced, opened };
 }
 

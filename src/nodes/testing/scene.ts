@@ -33,6 +33,16 @@ import { DELETION_TAINT, POOL_LABEL } from '../objects.ts';
 import type { NodesSettings } from '../section.ts';
 import type { WrittenSpec } from '../spec.ts';
 
+export interface PodMore {
+  /** Bound to that node. */
+  readonly on?: string;
+  readonly spec?: object;
+  readonly labels?: object;
+  readonly annotations?: object;
+  /** It has an owner, of that kind, that makes no pod again. */
+  readonly owned?: boolean | string;
+}
+
 export interface NodesScene extends KubeScene {
   readonly cloud: MemoryCloud;
   /** The clouds of pools, which a test changes. */
@@ -45,12 +55,8 @@ export interface NodesScene extends KubeScene {
   define(name: string, spec: object): Promise<void>;
   /** Running machines of a group, each with a ready node; `runForMs`: they end by themselves. */
   fill(group: MemoryGroup, count: number, runForMs?: number): void;
-  /** Pods of a Deployment's kind: owned, and placed by the scheduler; `on`: bound to that node. */
-  addPod(
-    name: string,
-    gpus: number,
-    more?: { readonly on?: string; readonly spec?: object; readonly labels?: object },
-  ): Promise<void>;
+  /** A pod of nobody, which the scheduler places. */
+  addPod(name: string, gpus: number, more?: PodMore): Promise<void>;
   removePod(name: string): Promise<void>;
   /** Pods that their owner makes again. */
   deploy(name: string, replicas: number, gpus: number, spec?: object): Promise<void>;
@@ -94,10 +100,13 @@ const amountsOf = ({ allocatable }: NodeTemplate): Record<string, string> =>
     Object.entries(allocatable).map(([name, amount]) => [name, name === 'cpu' ? `${amount}m` : String(amount)]),
   );
 
-const resourcesOf = (gpus: number) => ({
-  requests: { 'nvidia.com/gpu': String(gpus), cpu: '1' },
-  limits: { 'nvidia.com/gpu': String(gpus) },
-});
+const resourcesOf = (gpus: number) => {
+  const limits = gpus > 0 ? { 'nvidia.com/gpu': String(gpus) } : {};
+  return { requests: { ...limits, cpu: '1' }, limits };
+};
+
+/** An owner that is no controller: its pods are not made again. */
+const OWNER = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'owner' } };
 
 export async function openNodesScene(options: NodesSceneOptions = {}): Promise<NodesScene> {
   const { style = 'names', registerMs = 20_000, bootMs = 10_000, settings = {} } = options;
@@ -166,6 +175,16 @@ export async function openNodesScene(options: NodesSceneOptions = {}): Promise<N
   if (!options.isWithoutDefinition) await kube.kubectl('POST', DEFINITIONS, NODE_POOL_CRD);
   await clock.advance(6_000);
 
+  let ownerUid: string | undefined;
+  async function ownersOf(owned: boolean | string): Promise<object[]> {
+    if (owned === false) return [];
+    const at = '/api/v1/namespaces/default/configmaps';
+    if (ownerUid === undefined) await kube.kubectl('POST', at, OWNER);
+    ownerUid ??= kube.fake.object('configmaps', 'default', 'owner')?.metadata.uid ?? '';
+    const kind = owned === true ? 'ConfigMap' : owned;
+    return [{ apiVersion: 'v1', kind, name: 'owner', uid: ownerUid, controller: true }];
+  }
+
   return {
     ...kube,
     cloud,
@@ -192,12 +211,12 @@ export async function openNodesScene(options: NodesSceneOptions = {}): Promise<N
       for (let at = 0; at < count; at++) cloud.addRunning(group, undefined, runForMs);
       boots = registerMs;
     },
-    async addPod(name, gpus, { on, spec = {}, labels = {} } = {}) {
+    async addPod(name, gpus, { on, spec = {}, labels = {}, annotations = {}, owned = false } = {}) {
       const resources = resourcesOf(gpus);
       await kube.kubectl('POST', PODS, {
         apiVersion: 'v1',
         kind: 'Pod',
-        metadata: { name, labels },
+        metadata: { name, labels, annotations, ownerReferences: await ownersOf(owned) },
         spec: { containers: [{ name: 'main', image: 'main:1', resources }], ...(on && { nodeName: on }), ...spec },
       });
     },
