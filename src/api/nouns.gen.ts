@@ -8,6 +8,7 @@ import { noun as events } from './events.ts';
 import { noun as files } from './files.ts';
 import { noun as freezes } from './freezes.ts';
 import { noun as health } from './health.ts';
+import { noun as images } from './images.ts';
 import { noun as logins } from './logins.ts';
 import { noun as machines } from './machines.ts';
 import { noun as me } from './me.ts';
@@ -33,6 +34,7 @@ export const nouns: readonly Noun[] = [
   files,
   freezes,
   health,
+  images,
   logins,
   machines,
   me,

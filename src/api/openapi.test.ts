@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { systemClock } from '#core/clock.ts';
 import type { Computers, ShownComputer } from '#core/computer.ts';
+import type { ImageBuild, ImageRecord, Images } from '#core/image.ts';
 import type { HostStatus, Runtime, Runtimes } from '#core/runtime.ts';
+import { append } from '#core/store.ts';
 import { type OpenApi, openApi } from './openapi.ts';
 import { route } from './route.ts';
 import { nodesOfOne } from './testing/nodes.ts';
@@ -65,6 +67,15 @@ const someComputers = {
   }),
 } as unknown as Computers;
 
+const BUILD: ImageBuild = {
+  ...{ id: 'b1', image: 'muster-agent:1.2.0', builder: 'docker', cloud: 'docker:x', host: 'h', version: '1.2.0' },
+  ...{ recipe: 'r', outcome: 'failed', error: 'e', startedAt: 1, endedAt: 2, by: 'x' },
+};
+const IMAGE: ImageRecord = {
+  ...{ id: 'i1', name: 'muster-agent', version: '1.2.0', reference: 'muster-agent:1.2.0', recipe: 'r', build: 'b1' },
+  ...{ ids: { '': 'sha256:1' }, builder: 'docker', cloud: 'docker:x', host: 'h', builtAt: 1, by: 'x' },
+};
+
 describe('OpenAPI', () => {
   it('describes every route, and every reference leads somewhere', async () => {
     const { call, api } = await apiWorld();
@@ -125,12 +136,15 @@ describe('OpenAPI', () => {
         row('sources', { id: 'f', kind: 'file', fault: { kind: 'invalid', message: 'm', at: 1 } }),
         row('freezes', { id: 'fleet', at: 1, why: 'w', by: 'x', automatic: true }),
         row('runtimes', aRuntime),
+        row('images', IMAGE),
+        append('imageBuilds', BUILD),
       ],
       over: {
         features: {
           runtimes: { hosts: () => [aHost] } as unknown as Runtimes,
           computers: someComputers,
           nodes: nodesOfOne,
+          images: { logOf: async () => 'said' } as unknown as Images,
         },
       },
     });
@@ -144,6 +158,7 @@ describe('OpenAPI', () => {
       ':provisioner': 'h100',
       ':namespace': 'ml',
       ':pod': 'p',
+      ':build': 'b1',
     };
     const told = api.routes.filter((route) => route.method === 'GET' && !route.media && route.path !== '/openapi.json');
 

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { FAULTS, Fault } from '#core/fault.ts';
+import type { Image } from '../api/wire/image.ts';
 import type { Local } from './command.ts';
 import type { BuildImagesOptions, FoundImage, FoundImages, NamedImageEnd } from './images-local.ts';
-import { openScene } from './testing.ts';
+import { type Answer, broken, openScene } from './testing.ts';
 
 const unused = (): never => {
   throw new Fault('internal', 'Nothing else is asked.');
@@ -31,29 +32,34 @@ const end = (over: Partial<NamedImageEnd> = {}): NamedImageEnd => ({
   ...over,
 });
 
+/** What the server answers; by default none is there. */
 function open({
   ends = [end()],
   found = [],
+  answer = () => broken('ECONNREFUSED'),
 }: {
   ends?: readonly NamedImageEnd[];
   found?: readonly FoundImages[];
+  answer?: Answer;
 } = {}) {
   const built: BuildImagesOptions[] = [];
   const dropped: FoundImage[] = [];
   const images: Local['images'] = {
+    host: 'here',
     kinds: async () => [],
     async build(options) {
       built.push(options);
       options.output.begin('docker');
       options.output.step('RUN true');
       options.output.line('done');
+      for (const one of ends) await options.ended?.(one);
       return ends;
     },
     list: async () => found,
     drop: async (image) => void dropped.push(image),
   };
   const local = { simulations: [], images, kube: {}, server: unused, agent: unused } as unknown as Local;
-  return { ...openScene(unused, { local }), built, dropped };
+  return { ...openScene(answer, { local }), built, dropped };
 }
 
 test('a build shows its output on stderr, and its image on stdout', async () => {
@@ -63,7 +69,7 @@ test('a build shows its output on stderr, and its image on stdout', async () => 
 
   expect(code).toBe(0);
   expect(scene.built).toMatchObject([{ kinds: ['docker'], version: '1.2.0', set: { network: 'host' } }]);
-  expect(scene.errors()).toBe('> RUN true\n  done\n');
+  expect(scene.errors()).toMatch(/^> RUN true\n {2}done\n/);
   expect(scene.output()).toBe('muster-agent:1.2.0 (docker): built in 1.5 s\n');
 });
 
@@ -134,5 +140,111 @@ test('removes the image of that name by the builder that has it', async () => {
   const scene = open({ found: [{ builder: 'docker', images: [IMAGE] }] });
 
   expect(await scene.muster('image', 'rm', 'muster-agent:1.2.0')).toBe(0);
-  expect(scene.dropped).toEqual([IMAGE]);
+  expect(scene.dropped).toMatchObject([IMAGE]);
+});
+
+const RECORD: Image = {
+  id: 'r1',
+  name: 'muster-agent',
+  version: '1.1.0',
+  recipe: 'fedcba9876543210',
+  ids: { 'us-west-2': 'ami-1' },
+  reference: 'muster-agent-1.1.0-fedcba98',
+  builder: 'aws-ami',
+  cloud: 'aws:us-west-2',
+  host: 'build-7',
+  build: 'b1',
+  built_at: '2026-01-01T00:00:00.000Z',
+  by: 'token:ci',
+};
+const records =
+  (...items: Image[]): Answer =>
+  ({ method }) =>
+    method === 'GET' ? { items } : {};
+const seen: FoundImages = { builder: 'docker', cloud: IMAGE.cloud, images: [IMAGE] };
+const recordOf = (over: Partial<Image> = {}): Image => {
+  const { builtAt, ...image } = IMAGE;
+  return { ...RECORD, ...image, ids: { ...image.ids }, built_at: new Date(builtAt).toISOString(), ...over };
+};
+
+test('a build is recorded by the server with its output, also one that fails', async () => {
+  const fault = new Fault('invalid', 'Step 1 of 1 ended with exit code 7: false', { at: 'steps[0]' });
+  const failed = end({ builder: 'kubernetes', image: undefined, fault, log: ['> false', 'no'] });
+  const scene = open({ ends: [end({ log: ['> true'], recipe: 'abc' }), failed], answer: () => ({}) });
+
+  await scene.muster('image', 'build', 'docker', 'kubernetes');
+
+  expect(scene.asked.map(({ method, path }) => `${method} ${path}`)).toEqual(Array(2).fill('POST /image-builds'));
+  expect(scene.asked.map(({ body }) => body)).toMatchObject([
+    { builder: 'docker', outcome: 'built', host: 'here', log: '> true', image: { reference: IMAGE.reference } },
+    { builder: 'kubernetes', outcome: 'failed', log: '> false\nno', error: fault.message },
+  ]);
+  expect(scene.errors()).not.toContain('keeps no record');
+});
+
+test('without a server the image is built all the same, and the command says that there is no record', async () => {
+  const scene = open();
+
+  expect(await scene.muster('image', 'build', 'docker')).toBe(0);
+  expect(scene.output()).toContain('muster-agent:1.2.0');
+  expect(scene.errors()).toMatch(/The server keeps no record of this build: No Muster server answers at/);
+});
+
+test('a server that never answers holds a build up for 20 seconds at most', async () => {
+  const scene = open({
+    answer: ({ signal }) =>
+      new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(new Error('late')))),
+  });
+
+  const running = scene.muster('image', 'build', 'docker');
+  await scene.clock.advance(20_000);
+
+  expect(await running).toBe(0);
+  expect(scene.errors()).toContain('keeps no record');
+});
+
+test('lists what this machine sees together with what the server knows of others', async () => {
+  const scene = open({ found: [seen], answer: records(recordOf({ id: 'r2', host: 'here' }), RECORD) });
+
+  await scene.muster('image', 'ls');
+
+  expect(scene.output().split('\n').slice(1, 3)).toEqual([
+    expect.stringMatching(/^muster-agent:1\.2\.0 .* here$/),
+    expect.stringMatching(/^muster-agent-1\.1\.0-fedcba98 .* on build-7$/),
+  ]);
+});
+
+test('a record of this machine that its builder no longer sees is not listed', async () => {
+  const gone = recordOf({ id: 'r2', host: 'here', reference: 'muster-agent:1.0.0' });
+  const scene = open({ found: [seen], answer: records(gone) });
+
+  await scene.muster('image', 'ls');
+
+  expect(scene.output()).not.toContain('1.0.0');
+});
+
+test('shows by whom and where an image was built, and how to read the output of its build', async () => {
+  const scene = open({ found: [seen], answer: records(recordOf({ host: 'here' })) });
+
+  await scene.muster('image', 'show', 'muster-agent:1.2.0');
+
+  expect(scene.output()).toMatch(/Built on +here\nBuilt by +token:ci\nOutput +muster image log b1/);
+});
+
+test('an image of another machine is removed there alone; here only its record can be dropped', async () => {
+  const scene = open({ found: [seen], answer: records(RECORD) });
+
+  expect(await scene.muster('image', 'rm', RECORD.reference)).not.toBe(0);
+  expect(scene.errors()).toContain('was built by aws-ami on build-7');
+  expect(await scene.muster('image', 'rm', RECORD.reference, '--forget')).toBe(0);
+  expect(scene.asked.at(-1)).toMatchObject({ method: 'DELETE', path: '/images/r1' });
+  expect(scene.dropped).toEqual([]);
+});
+
+test('an image that is removed is forgotten by the server too', async () => {
+  const scene = open({ found: [seen], answer: records(recordOf({ host: 'here' })) });
+
+  expect(await scene.muster('image', 'rm', 'muster-agent:1.2.0')).toBe(0);
+  expect(scene.dropped).toMatchObject([IMAGE]);
+  expect(scene.asked.at(-1)).toMatchObject({ method: 'DELETE', path: '/images/r1' });
 });

@@ -1,12 +1,15 @@
 import { Command } from 'commander';
 import { Fault } from '#core/fault.ts';
+import type { ImageBuild, ImageBuildWithLog } from '../api/wire/image.ts';
 import type { Cli, CliCommand, Local } from './command.ts';
-import { formatOf, showing } from './command.ts';
+import { clientOf, formatOf, showing } from './command.ts';
 import { withExamples } from './example.ts';
-import { endLine, imageFacts, imageListing, printedOutput, shownImage } from './image-text.ts';
-import type { FoundImage, ImageChoice, NamedImageEnd } from './images-local.ts';
-import { nounCommand } from './noun.ts';
-import { named, pair } from './option.ts';
+import { forgetRecord, recordBuild } from './image-records.ts';
+import { buildListing, endLine, imageFacts, imageListing, printedImage, printedOutput } from './image-text.ts';
+import type { ImageChoice, NamedImageEnd } from './images-local.ts';
+import { type KnownImage, knownImages } from './known-images.ts';
+import { nounCommand, showCommand } from './noun.ts';
+import { named, pair, whole } from './option.ts';
 import { LIST_FORMATS, show, showList } from './show.ts';
 import { print, remark } from './terminal.ts';
 
@@ -59,7 +62,12 @@ async function build(cli: Cli, local: Local, kinds: readonly string[], options: 
   const isOneOfMany = kinds.length > 1 || kinds.includes('all');
   const output = printedOutput(cli.terminal, isOneOfMany);
   const choice = choiceOf(options, kinds);
-  const ends = await local.images.build({ ...choice, version, push, node, output, signal: cli.signal });
+  let unrecorded: Fault | undefined;
+  const ended = async (end: NamedImageEnd): Promise<void> => {
+    unrecorded ??= await recordBuild(cli, command, { end, host: local.images.host });
+  };
+  const ends = await local.images.build({ ...choice, version, push, node, output, ended, signal: cli.signal });
+  if (unrecorded) remark(cli.terminal, `The server keeps no record of this build: ${unrecorded.message}`);
   const made = ends.filter(({ image, fault }) => image && !fault);
   const text = (): string => made.map(endLine).join('\n');
   if (formatOf(command) !== 'table' || made.length > 0)
@@ -87,46 +95,32 @@ function buildCommand(cli: Cli, local: Local): Command {
   ]);
 }
 
-/** All images that builders of this machine can see; why others cannot answer is said beside them. */
-async function found(cli: Cli, local: Local, choice: ImageChoice): Promise<readonly FoundImage[]> {
-  const all = await local.images.list(choice, cli.signal);
-  const failed = all.filter(({ fault }) => fault !== undefined);
-  const [first] = failed;
-  if (first?.fault && failed.length === all.length) throw first.fault;
-  const isAsked = !choice.kinds.includes('all');
-  for (const { builder, fault } of failed)
-    if (isAsked) remark(cli.terminal, `${builder} is not listed: ${fault?.message.split('\n')[0]}`);
-  // One engine may have two builders: each image once.
-  const images = all.flatMap((one) => one.images);
-  const keyOf = ({ cloud, reference }: FoundImage): string => `${cloud} ${reference}`;
-  return images.filter((image, at) => images.findIndex((one) => keyOf(one) === keyOf(image)) === at);
-}
-
 const asked = (kinds: readonly string[]): readonly string[] => (kinds.length === 0 ? ['all'] : kinds);
 
 function listCommand(cli: Cli, local: Local): Command {
-  return withChoice(showing('ls', 'list the images that builders of this machine can see', LIST_FORMATS))
+  return withChoice(
+    showing('ls', 'list images: those seen from this machine, and those that the server knows', LIST_FORMATS),
+  )
     .alias('list')
     .argument('[builders...]', 'ask only these')
     .action(async (kinds: string[], options: ChoiceOptions, command: Command) => {
-      const images = await found(cli, local, choiceOf(options, asked(kinds)));
+      const images = await knownImages(cli, local, choiceOf(options, asked(kinds)), command);
       const nowMs = cli.terminal.clock.now();
       const format = formatOf(command);
       const text =
         format === 'json' || format === 'yaml'
-          ? show(images.map(shownImage), format, () => '')
+          ? show(images.map(printedImage), format, () => '')
           : showList(images, format, imageListing(nowMs));
       print(cli.terminal, text);
     });
 }
 
 /** By its whole name, or by what stands before its recipe. */
-async function imageNamed(cli: Cli, local: Local, name: string, choice: ImageChoice): Promise<FoundImage> {
-  const images = await found(cli, local, choice);
+function imageNamed(images: readonly KnownImage[], name: string): KnownImage {
   const one = images.find(({ reference }) => reference === name);
   const others = images.filter((image) => `${image.name}:${image.version}` === name);
   if (one) return one;
-  if (others.length === 1) return others[0] as FoundImage;
+  if (others.length === 1) return others[0] as KnownImage;
   if (others.length === 0)
     throw new Fault('missing', `There is no image ${name}.`, { remedy: 'List images with `muster image ls`.' });
   throw new Fault('conflict', `${name} is the name of several images.`, {
@@ -139,35 +133,86 @@ const withImage = (command: Command): Command =>
     .argument(IMAGE, 'as `muster image ls` shows it: muster-agent:1.2.0', named(IMAGE))
     .argument('[builder]', 'where several builders have one of that name');
 
-function showCommand(cli: Cli, local: Local): Command {
+function showImageCommand(cli: Cli, local: Local): Command {
   return withImage(showing('show', 'show one image')).action(
     async (name: string, kind: string | undefined, options: ChoiceOptions, command: Command) => {
-      const image = await imageNamed(cli, local, name, choiceOf(options, asked(kind ? [kind] : [])));
+      const image = imageNamed(
+        await knownImages(cli, local, choiceOf(options, asked(kind ? [kind] : [])), command),
+        name,
+      );
       print(
         cli.terminal,
-        show(shownImage(image), formatOf(command), () => imageFacts(image)),
+        show(printedImage(image), formatOf(command), () => imageFacts(image)),
       );
     },
   );
 }
 
-function removeCommand(cli: Cli, local: Local): Command {
-  return withImage(new Command('rm').description('remove an image that Muster built')).action(
-    async (name: string, kind: string | undefined, options: ChoiceOptions) => {
-      const { set, plugins, kinds } = choiceOf(options, asked(kind ? [kind] : []));
-      const image = await imageNamed(cli, local, name, { set, plugins, kinds });
-      await local.images.drop(image, { set, plugins }, cli.signal);
-      print(cli.terminal, `Image ${image.reference} (${image.builder}) is removed.`);
+/** An image that only another machine sees can be removed there alone. */
+function mustBeHere({ isHere, reference, builder, record }: KnownImage): void {
+  if (isHere) return;
+  throw new Fault(
+    'unsupported',
+    `${reference} was built by ${builder} on ${record?.host}, and is not seen from here.`,
+    {
+      remedy: 'Run the command there, or drop the record of the server alone with --forget.',
     },
   );
 }
+
+function removeCommand(cli: Cli, local: Local): Command {
+  return withImage(new Command('rm').description('remove an image that Muster built, and the record of it'))
+    .option('--forget', 'drop only the record of the server, where the image is gone or on another machine')
+    .action(
+      async (
+        name: string,
+        kind: string | undefined,
+        options: ChoiceOptions & { forget?: boolean },
+        command: Command,
+      ) => {
+        const choice = choiceOf(options, asked(kind ? [kind] : []));
+        const image = imageNamed(await knownImages(cli, local, choice, command), name);
+        const { reference, builder, record } = image;
+        if (!options.forget) {
+          mustBeHere(image);
+          const { set, plugins } = choice;
+          await local.images.drop(image, { set, plugins }, cli.signal);
+        }
+        const fault = record && (await forgetRecord(cli, command, record.id));
+        if (fault && options.forget) throw fault;
+        if (fault) remark(cli.terminal, `The server keeps its record: ${fault.message}`);
+        print(cli.terminal, `Image ${reference} (${builder}) is ${options.forget ? 'forgotten' : 'removed'}.`);
+      },
+    );
+}
+
+function buildsCommand(cli: Cli): Command {
+  return showing('builds', 'list builds that the server has a record of, the newest first', LIST_FORMATS)
+    .argument('[image]', 'only those of this image')
+    .option('-n, --limit <count>', 'how many (default: 20)', whole('--limit', 1))
+    .action(async (image: string | undefined, { limit = 20 }: { limit?: number }, command: Command) => {
+      const builds = await clientOf(cli, command).list<ImageBuild>('/image-builds', { image }, limit);
+      print(cli.terminal, showList(builds, formatOf(command), buildListing(cli.terminal.clock.now())));
+    });
+}
+
+const logCommand = (cli: Cli): Command =>
+  showCommand<ImageBuildWithLog>(cli, {
+    name: 'log',
+    summary: 'print the output of a build, as the server keeps it',
+    of: '<build>',
+    read: (client, id) => client.call<ImageBuildWithLog>(`/image-builds/${encodeURIComponent(id)}`),
+    text: ({ log, error }) => [log, error].filter(Boolean).join('\n'),
+  });
 
 function imageCommand(cli: Cli, local: Local): Command {
   const image = nounCommand('image', 'images of the agent: build them here, for the places where machines start', [
     buildCommand(cli, local),
     listCommand(cli, local),
-    showCommand(cli, local),
+    showImageCommand(cli, local),
     removeCommand(cli, local),
+    buildsCommand(cli),
+    logCommand(cli),
   ]);
   return withExamples(image, [
     ['muster image build docker', 'the image that local computers start from'],

@@ -26,6 +26,8 @@ export interface BuildImagesOptions extends ImageChoice {
   /** Executables of Node for images of other machines: `linux-arm64` → path. */
   readonly node?: Readonly<Record<string, string>> | undefined;
   readonly output: ImageOutput;
+  /** Called as each of them ends; the next one waits for it. */
+  ended?(end: NamedImageEnd): Promise<void>;
   readonly signal: AbortSignal;
 }
 
@@ -52,11 +54,15 @@ export interface FoundImage extends BuiltImage {
 /** What one builder has, or why that is not known. */
 export interface FoundImages {
   readonly builder: string;
+  /** Absent where it could not be opened. */
+  readonly cloud?: string | undefined;
   readonly images: readonly FoundImage[];
   readonly fault?: Fault | undefined;
 }
 
 export interface ImagesLocal {
+  /** The name of this machine. */
+  readonly host: string;
   kinds(plugins?: readonly string[]): Promise<readonly { readonly name: string; readonly summary: string }[]>;
   /** One after the other; throws before the first one starts where something is missing. */
   build(options: BuildImagesOptions): Promise<readonly NamedImageEnd[]>;

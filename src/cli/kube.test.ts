@@ -30,7 +30,7 @@ function openKubeScene(answers: Partial<KubeLocal> = {}) {
     configSchema: unused,
     restore: unused,
     simulations: [],
-    images: { kinds: unused, build: unused, list: unused, drop: unused },
+    images: { host: 'here', kinds: unused, build: unused, list: unused, drop: unused },
     simCloud: unused,
     kube,
   };

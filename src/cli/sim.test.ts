@@ -16,7 +16,7 @@ function openSim() {
     configSchema: unused,
     restore: unused,
     kube: { crd: unused, rbac: unused, install: unused, release: unused },
-    images: { kinds: unused, build: unused, list: unused, drop: unused },
+    images: { host: 'here', kinds: unused, build: unused, list: unused, drop: unused },
     simulations: [
       { id: 'aws', summary: 'EC2' },
       { id: 'moon', summary: 'Craters' },

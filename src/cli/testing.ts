@@ -125,7 +125,7 @@ const nothingLocal: Local = {
   simulations: [{ id: 'aws', summary: 'EC2' }],
   simCloud: async () => {},
   kube: { crd: async () => '', rbac: async () => '', install: async () => '', release: async () => [] },
-  images: { kinds: async () => [], build: async () => [], list: async () => [], drop: async () => {} },
+  images: { host: 'here', kinds: async () => [], build: async () => [], list: async () => [], drop: async () => {} },
 };
 
 interface SceneOptions {

@@ -294,6 +294,61 @@ export interface Schemas {
     /** Absent: no host has room. */
     to?: string;
   };
+  Image: {
+    /** Of the record. */
+    id: string;
+    name: string;
+    version: string;
+    /** What a pool or computer names it by. */
+    reference: string;
+    /** Hash of its recipe. */
+    recipe: string;
+    /** Its id by region; by `` where there are no regions. */
+    ids: { [key: string]: string };
+    builder: string;
+    /** Where it is. */
+    cloud: string;
+    /** The machine on which the command ran. */
+    host: string;
+    /** Id of the build that made it, or that found it first. */
+    build: string;
+    built_at: string;
+    by: string;
+  };
+  ImageBuild: {
+    id: string;
+    /** What the image is referred to by, where there is one. */
+    image?: string;
+    builder: string;
+    cloud: string;
+    host: string;
+    version: string;
+    recipe?: string;
+    /** `unchanged`: the image of an equal recipe was there. */
+    outcome: "built" | "unchanged" | "failed";
+    error?: string;
+    started_at: string;
+    ended_at: string;
+    by: string;
+  };
+  ImageBuildWithLog: {
+    id: string;
+    /** What the image is referred to by, where there is one. */
+    image?: string;
+    builder: string;
+    cloud: string;
+    host: string;
+    version: string;
+    recipe?: string;
+    /** `unchanged`: the image of an equal recipe was there. */
+    outcome: "built" | "unchanged" | "failed";
+    error?: string;
+    started_at: string;
+    ended_at: string;
+    by: string;
+    /** Its output; empty where it is no longer kept. */
+    log: string;
+  };
   LoginLink: {
     /** Open it on this server, once. */
     path: string;
@@ -3084,6 +3139,178 @@ export interface Paths {
           headers: { [name: string]: unknown };
           content: {
             "application/json": Schemas['PodObstacles'];
+          };
+        };
+        default: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/problem+json": Schemas['Problem'];
+          };
+        };
+      };
+    };
+  };
+  "/api/v1/images": {
+    /** Lists the images that commands have built, by the records that the server keeps; the newest first. Needs the role viewer. */
+    get: {
+      parameters: {
+        query?: {
+          /** Largest number of rows. */
+          limit?: number;
+          /** `next` of the previous answer. */
+          after?: string;
+          reference?: string;
+        };
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        200: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/json": {
+              items: Schemas['Image'][];
+              next?: string;
+            };
+          };
+        };
+        default: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/problem+json": Schemas['Problem'];
+          };
+        };
+      };
+    };
+  };
+  "/api/v1/images/{image}": {
+    /** Drops the record of an image; the image itself stays where it is. Absent is a success. Needs the role operator. */
+    delete: {
+      parameters: {
+        query?: never;
+        header?: never;
+        path: {
+          image: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        204: {
+          headers: { [name: string]: unknown };
+          content?: never;
+        };
+        default: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/problem+json": Schemas['Problem'];
+          };
+        };
+      };
+    };
+  };
+  "/api/v1/image-builds": {
+    /** Lists builds of images that are over, the newest first. Needs the role viewer. */
+    get: {
+      parameters: {
+        query?: {
+          /** Largest number of rows. */
+          limit?: number;
+          /** `next` of the previous answer. */
+          after?: string;
+          image?: string;
+          builder?: string;
+        };
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        200: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/json": {
+              items: Schemas['ImageBuild'][];
+              next?: string;
+            };
+          };
+        };
+        default: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/problem+json": Schemas['Problem'];
+          };
+        };
+      };
+    };
+    /** Records a build that ran on the machine of the caller. The server builds no images itself. Needs the role operator. */
+    post: {
+      parameters: {
+        query?: never;
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          "application/json": {
+            builder: string;
+            cloud: string;
+            host: string;
+            version: string;
+            recipe?: string;
+            /** `unchanged`: the image of an equal recipe was there. */
+            outcome: "built" | "unchanged" | "failed";
+            image?: {
+              name: string;
+              reference: string;
+              /** Its id by region; by `` where there are no regions. */
+              ids: { [key: string]: string };
+              built_at: string;
+            };
+            error?: string;
+            started_at: string;
+            ended_at: string;
+            log?: string;
+          };
+        };
+      };
+      responses: {
+        201: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/json": Schemas['ImageBuild'];
+          };
+        };
+        default: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/problem+json": Schemas['Problem'];
+          };
+        };
+      };
+    };
+  };
+  "/api/v1/image-builds/{build}": {
+    /** Shows a build of an image, with its output. Needs the role viewer. */
+    get: {
+      parameters: {
+        query?: never;
+        header?: never;
+        path: {
+          build: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        200: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/json": Schemas['ImageBuildWithLog'];
           };
         };
         default: {

@@ -47,6 +47,8 @@ describe('readServerFile', () => {
         endedMachines: 7_776_000_000,
         ended: 2_592_000_000,
         endedComputers: 2_592_000_000,
+        imageBuilds: 7_776_000_000,
+        imageLogs: 2_592_000_000,
         output: 604_800_000,
       },
       log: { level: 'info', format: 'auto' },

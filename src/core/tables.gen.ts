@@ -2,6 +2,7 @@
 import { accessTables } from './access.ts';
 import { computerHistories, computerTables } from './computer.ts';
 import { fileTables } from './file.ts';
+import { imageHistories, imageTables } from './image.ts';
 import { journalHistories } from './journal.ts';
 import { machineHistories, machineTables } from './machine.ts';
 import { nodeTables } from './node.ts';
@@ -16,6 +17,7 @@ export const TABLES = {
   ...accessTables,
   ...computerTables,
   ...fileTables,
+  ...imageTables,
   ...machineTables,
   ...nodeTables,
   ...poolTables,
@@ -28,6 +30,7 @@ export const TABLES = {
 /** What is only appended. */
 export const HISTORIES = {
   ...computerHistories,
+  ...imageHistories,
   ...journalHistories,
   ...machineHistories,
   ...sessionHistories,

@@ -1,4 +1,5 @@
 // Images are built where the command runs: with the programs and the credentials of this machine, with or without a server.
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 import type { Environment } from '#config/environment.ts';
@@ -53,17 +54,33 @@ function contextOf(environment: Environment, version: string): Context {
 }
 
 /** Settings come as texts; one that must be a number, a truth or a list is read as YAML. */
-function settingsOf(kind: AnyKind<ImageBuilder>, name: string, given: Readonly<Record<string, string>>): unknown {
+function settingsOf(
+  kind: AnyKind<ImageBuilder>,
+  { name, isOneOfMany }: { readonly name: string; readonly isOneOfMany: boolean },
+  given: Readonly<Record<string, string>>,
+): unknown {
   const asTexts = parseWith(kind.config, nodeOf(given), { under: '' });
   if (!asTexts.problems) return asTexts.value;
   const read = Object.fromEntries(Object.entries(given).map(([key, text]) => [key, parse(text)]));
   const { value, problems } = parseWith(kind.config, nodeOf(read), { under: '' });
   if (!problems) return value;
+  const key = isOneOfMany ? `${name}.KEY` : 'KEY';
   throw problemsFault(
     problems,
     `image builder ${name}`,
-    `Set it with \`--set\`; the reference lists the keys of ${name}.`,
+    `Set it with \`--set ${key}=VALUE\`; the reference lists the keys of ${name}.`,
   );
+}
+
+const isMany = ({ kinds }: ImageChoice): boolean => kinds.length > 1 || kinds.includes('all');
+
+/** All that keeps a command from starting, in one fault. */
+function joinedFault(faults: readonly Fault[]): Fault {
+  const [first] = faults as readonly [Fault];
+  if (faults.length === 1) return first;
+  const remedies = [...new Set(faults.map(({ remedy }) => remedy))];
+  const kind = faults.find((one) => one.kind === 'missing')?.kind ?? first.kind;
+  return new Fault(kind, faults.map(({ message }) => message).join('\n'), { remedy: remedies.join('\n') });
 }
 
 /** `--set key=value` is for the one builder that is named; with several each key begins with the name of its own. */
@@ -127,25 +144,52 @@ export function imagesPart(environment: Environment, packageVersion: string): Im
   const kindsOf = async (plugins: readonly string[] = []): Promise<Kinds<ImageBuilder>> =>
     (await loadKinds(plugins)).images ?? {};
 
-  async function select(choice: ImageChoice): Promise<readonly Selected[]> {
+  /** Those that can be opened, and why others cannot. */
+  async function select(choice: ImageChoice): Promise<{ selected: readonly Selected[]; faults: readonly Fault[] }> {
     const all = await kindsOf(choice.plugins);
     const names = choice.kinds.includes('all') ? Object.keys(all).map(nameOf) : [...new Set(choice.kinds)];
     const context = contextOf(environment, packageVersion);
-    return Promise.all(
-      names.map(async (name) => {
-        const kind = kindNamed(all, name);
-        return { name, builder: await kind.open(settingsOf(kind, name, settingsFor(name, choice)), context) };
+    const opened = await Promise.all(
+      names.map(async (name): Promise<Selected | Fault> => {
+        try {
+          const kind = kindNamed(all, name);
+          const settings = settingsOf(kind, { name, isOneOfMany: isMany(choice) }, settingsFor(name, choice));
+          return { name, builder: await kind.open(settings, context) };
+        } catch (thrown) {
+          const { kind, message, at, remedy } = Fault.from(thrown);
+          if (!isMany(choice) || message.includes(name)) return Fault.from(thrown);
+          return new Fault(kind, `${name}: ${message}`, { at, remedy, cause: thrown });
+        }
       }),
     );
+    return {
+      selected: opened.flatMap((one) => (one instanceof Fault ? [] : [one])),
+      faults: opened.flatMap((one) => (one instanceof Fault ? [one] : [])),
+    };
   }
 
   /** Asks all of them before any of them starts. */
-  async function mustHaveAll(selected: readonly Selected[], signal: AbortSignal): Promise<void> {
+  async function needsOf(selected: readonly Selected[], signal: AbortSignal): Promise<readonly Fault[]> {
     const needs = await Promise.all(selected.map(({ builder }) => builder.needs(signal)));
     const missing = needs.flat();
-    // Builders of one engine miss the same.
+    // Builders of one engine miss the same, as those that use one program do.
     const distinct = missing.filter(({ why }, at) => missing.findIndex((one) => one.why === why) === at);
-    if (distinct.length > 0) throw needsFault(distinct);
+    return distinct.length > 0 ? [needsFault(distinct)] : [];
+  }
+
+  async function selectAll(choice: ImageChoice, signal: AbortSignal): Promise<readonly Selected[]> {
+    const { selected, faults } = await select(choice);
+    const all = [...(await needsOf(selected, signal)), ...faults];
+    if (all.length > 0) throw joinedFault(all);
+    return selected;
+  }
+
+  /** One that is named alone. */
+  async function selectOne(choice: ImageChoice): Promise<Selected> {
+    const { selected, faults } = await select(choice);
+    const [first] = selected;
+    if (!first) throw faults[0] ?? new Fault('internal', 'No image builder was named.');
+    return first;
   }
 
   async function buildOne(
@@ -176,13 +220,12 @@ export function imagesPart(environment: Environment, packageVersion: string): Im
   /** What keeps one builder from answering is no concern of the others. */
   async function listOne(name: string, choice: ImageChoice, signal: AbortSignal): Promise<FoundImages> {
     try {
-      const [selected] = await select({ ...choice, kinds: [name], set: settingsFor(name, choice) });
-      if (!selected) return { builder: name, images: [] };
-      const { builder } = selected;
+      const { builder } = await selectOne({ ...choice, kinds: [name], set: settingsFor(name, choice) });
+      const { cloud } = builder;
       const [need] = await builder.needs(signal);
       if (need) throw needsFault([need]);
       const images = await builder.list(signal);
-      return { builder: name, images: images.map((image) => ({ ...image, builder: name, cloud: builder.cloud })) };
+      return { builder: name, cloud, images: images.map((image) => ({ ...image, builder: name, cloud })) };
     } catch (thrown) {
       return { builder: name, images: [], fault: Fault.from(thrown) };
     }
@@ -197,17 +240,22 @@ export function imagesPart(environment: Environment, packageVersion: string): Im
   }
 
   return {
+    host: hostname(),
     async kinds(plugins) {
       return Object.entries(await kindsOf(plugins)).map(([key, { summary }]) => ({ name: nameOf(key), summary }));
     },
     async build(options) {
       mustBeVersion(options.version ?? packageVersion);
       if (options.push !== undefined) mustBeRepository(options.push);
-      const selected = await select(options);
+      const selected = await selectAll(options, options.signal);
       mustPush(selected, options.push);
-      await mustHaveAll(selected, options.signal);
       const ends: NamedImageEnd[] = [];
-      for (const one of selected) if (!options.signal.aborted) ends.push(await buildOne(one, options));
+      for (const one of selected) {
+        if (options.signal.aborted) break;
+        const end = await buildOne(one, options);
+        ends.push(end);
+        await options.ended?.(end);
+      }
       for (const { builder } of selected) await builder.close?.();
       return ends;
     },
@@ -217,8 +265,8 @@ export function imagesPart(environment: Environment, packageVersion: string): Im
       return Promise.all(names.map((name) => listOne(name, choice, signal)));
     },
     async drop(image, choice, signal) {
-      const [selected] = await select({ ...choice, kinds: [image.builder] });
-      await selected?.builder.drop(image, signal);
+      const { builder } = await selectOne({ ...choice, kinds: [image.builder] });
+      await builder.drop(image, signal);
     },
   };
 }

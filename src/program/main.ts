@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { checkFile } from '#config/check.ts';
 import { type Environment, readEnvironment } from '#config/environment.ts';
@@ -62,6 +63,7 @@ function localPart(environment: Environment): Local {
 function imagesOnDemand(environment: Environment): Local['images'] {
   const part = async () => (await import('./images.ts')).imagesPart(environment, readVersion());
   return {
+    host: hostname(),
     kinds: async (plugins) => (await part()).kinds(plugins),
     build: async (options) => (await part()).build(options),
     list: async (choice, signal) => (await part()).list(choice, signal),

@@ -40,8 +40,7 @@ const INWARD: Readonly<Record<string, readonly string[]>> = {
   client: [],
   edge: ['core', 'access'],
   installer: ['core', 'boot'],
-  images: ['core'],
-  program: ['api', 'broker', 'files', 'edge', 'installer', 'images', 'agent', 'cli', 'providers', ...features],
+  program: ['api', 'broker', 'files', 'edge', 'installer', 'agent', 'cli', 'providers', ...features],
   // Composes the program in the process of a user's script.
   library: ['program'],
   sim: ['program', 'fakes'],

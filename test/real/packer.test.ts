@@ -51,7 +51,7 @@ const SOURCES: readonly (readonly [string, PackerSource, Readonly<Record<string,
   ],
   [
     'googlecompute',
-    google(GceImageConfig.parse({ project: 'my-project' }), recipe),
+    google({ ...GceImageConfig.parse({}), project: 'my-project' }, recipe),
     { mark_name: NAME, mark_labels: { 'muster-build': NAME } },
   ],
 ];

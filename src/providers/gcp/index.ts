@@ -26,6 +26,8 @@ export default {
     'CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE',
     'CLOUDSDK_API_ENDPOINT_OVERRIDES_RUN',
     'CLOUDSDK_AUTH_DISABLE_CREDENTIALS',
+    // Where images are built.
+    'GOOGLE_CLOUD_PROJECT',
   ],
   backends: {
     gce_instance: kind({

@@ -5,14 +5,23 @@ const NAME = /^[A-Za-z0-9][\w.-]{0,79}$/;
 
 export const GalleryImageConfig = z.strictObject({
   subscriptionId: placeFields.subscriptionId,
-  resourceGroup: placeFields.resourceGroup.describe('The resource group of the gallery.'),
-  gallery: z.string().regex(NAME, 'must be the name of a compute gallery').describe('The compute gallery.'),
+  resourceGroup: placeFields.resourceGroup.default('commandlab-rg').describe('The resource group of the gallery.'),
+  gallery: z
+    .string()
+    .regex(NAME, 'must be the name of a compute gallery')
+    .default('muster')
+    .describe('The compute gallery.'),
   image: z
     .string()
     .regex(NAME, 'must be the name of an image definition')
     .default('muster-agent')
     .describe('The image definition in it, of which each build makes a version.'),
-  location: z.string().min(1).transform(locationName).describe('Where the image is made, like `westeurope`.'),
+  location: z
+    .string()
+    .min(1)
+    .default('eastus')
+    .transform(locationName)
+    .describe('Where the image is made, like `westeurope`.'),
   replicateTo: z
     .array(z.string().min(1).transform(locationName))
     .min(1)

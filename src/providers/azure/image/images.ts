@@ -26,8 +26,15 @@ export async function versionsOf(arm: Arm, image: string, signal: AbortSignal): 
     const { kind, message, cause, remedy } = Fault.from(thrown);
     const [, group, gallery, name] =
       /\/resourceGroups\/([^/]+)\/.*\/galleries\/([^/]+)\/images\/([^/]+)$/i.exec(image) ?? [];
+    const made = `az sig create --resource-group ${group} --gallery-name ${gallery}`;
     const definition = `az sig image-definition create --resource-group ${group} --gallery-name ${gallery} --gallery-image-definition ${name} --publisher muster --offer agent --sku ${name} --os-type Linux --hyper-v-generation V2`;
-    throw new Fault(kind, message, { cause, remedy: kind === 'missing' ? `Create it: ${definition}.` : remedy });
+    throw new Fault(kind, message, {
+      cause,
+      remedy:
+        kind === 'missing'
+          ? `Create the gallery, where it is missing too, and the image in it: \`${made}\`, then \`${definition}\`.`
+          : remedy,
+    });
   });
 }
 

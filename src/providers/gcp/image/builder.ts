@@ -1,3 +1,4 @@
+import { Fault } from '#core/fault.ts';
 import type { Context } from '#core/provider.ts';
 import { type PackerPlace, packerBuilder } from '#packer/builder.ts';
 import { markName } from '#packer/marks.ts';
@@ -10,9 +11,21 @@ import { LABELS, sourceFor } from './source.ts';
 /** Where application default credentials are looked for: the same by Packer and by us. */
 export const VARIABLES: readonly string[] = ['GOOGLE_APPLICATION_CREDENTIALS', 'CLOUDSDK_CONFIG', 'GCE_METADATA_HOST'];
 
+const PROJECT_VARIABLE = 'GOOGLE_CLOUD_PROJECT';
+
+function projectOf({ project }: GceImageConfig, { variable }: Context): string {
+  const found = project ?? variable?.(PROJECT_VARIABLE);
+  if (found) return found;
+  throw new Fault('invalid', 'No project of Google Cloud is set.', {
+    at: 'project',
+    remedy: `Set project, or ${PROJECT_VARIABLE}.`,
+  });
+}
+
 /** Builds images in one project. */
 export async function openImages(config: GceImageConfig, context: Context) {
-  const compute = computeAt(config.project, config.endpoint, context);
+  const project = projectOf(config, context);
+  const compute = computeAt(project, config.endpoint, context);
   const entries = VARIABLES.flatMap((name) => {
     const value = context.variable?.(name);
     return value === undefined ? [] : [[name, value] as const];
@@ -23,7 +36,7 @@ export async function openImages(config: GceImageConfig, context: Context) {
     env: Object.fromEntries(entries),
     // They name files.
     secrets: [],
-    source: (recipe) => sourceFor(config, recipe),
+    source: (recipe) => sourceFor({ ...config, project }, recipe),
     async prepare(_recipe, mark) {
       const name = markName(mark);
       return { mark_name: name, mark_labels: { [LABELS.build]: name } };

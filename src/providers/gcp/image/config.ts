@@ -2,7 +2,10 @@ import { z } from 'zod';
 import { endpoint, project, ZONE } from '../compute/config.ts';
 
 export const GceImageConfig = z.strictObject({
-  project: project.describe('Id of the project that holds the image, and the machine that it is made on.'),
+  project: project
+    .optional()
+    .describe('Id of the project that holds the image, and the machine that it is made on.')
+    .meta({ defaultText: '`GOOGLE_CLOUD_PROJECT`' }),
   zone: ZONE.default('us-central1-a').describe('The zone of that machine.'),
   base: z
     .string()

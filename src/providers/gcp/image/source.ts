@@ -25,7 +25,7 @@ export function resourceName(recipe: Recipe): string {
   return name.length > MOST_NAME ? `${name.slice(0, MOST_NAME - hash.length)}${hash}` : name;
 }
 
-export function sourceFor(config: GceImageConfig, recipe: Recipe): PackerSource {
+export function sourceFor(config: GceImageConfig & { readonly project: string }, recipe: Recipe): PackerSource {
   const { project, zone, base, machineType, network, subnetwork, sshUsername } = config;
   const [baseProject = '', family = ''] = base.split('/');
   const { [LABELS.version]: _version, ...finished } = imageTags(LABELS, recipe);
