@@ -1,8 +1,7 @@
-import type { ChangeHub } from '../src/api/change-hub.ts';
 import type { ApiDeps } from '../src/api/deps.ts';
 import { type OpenApi, type Operation, openApi } from '../src/api/openapi.ts';
 import { contentWords, type JsonSchema, type Marks, schemaWords } from '../src/api/schema-words.ts';
-import { allRoutes } from '../src/api/table.ts';
+import { allRoutes, type Followed } from '../src/api/table.ts';
 import { systemClock } from '../src/core/clock.ts';
 import { markdownTable } from './markdown.ts';
 
@@ -17,7 +16,7 @@ interface Parameter {
 /** The routes only describe themselves here; they are not called. */
 export function describedApi(): Promise<OpenApi> {
   const deps = { server: { version: '' } } as ApiDeps;
-  return openApi(allRoutes(deps, {} as ChangeHub), '', systemClock);
+  return openApi(allRoutes(deps, {} as Followed), '', systemClock);
 }
 
 const anchor = (name: string): string => `[${name}](#${name.toLowerCase()})`;

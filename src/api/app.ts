@@ -12,7 +12,7 @@ import { register } from './register.ts';
 import { openRequestGate } from './request-gate.ts';
 import { countRequests } from './requests-of-token.ts';
 import type { Route } from './route.ts';
-import { allRoutes, openHub } from './table.ts';
+import { allRoutes, openFollowed } from './table.ts';
 import { tunnelEndpoints } from './tunnels.ts';
 import { acceptSockets } from './websockets.ts';
 
@@ -82,8 +82,8 @@ export async function startApi(deps: ApiDeps, times: ClientTimeouts = TIMEOUTS):
   measure(app, deps);
   deps.metrics.followSyncs(deps.pools.timings);
   deps.metrics.followFeatures(deps.features);
-  const hub = openHub(deps);
-  const routes = allRoutes(deps, hub);
+  const followed = openFollowed(deps);
+  const routes = allRoutes(deps, followed);
   register(app, routes, { deps, stopping: stopping.signal, json: openJsonReader(deps.clock), turn });
   const detach = acceptSockets(server, { deps, gate, requests, stopping: stopping.signal }, [
     attachEndpoint(deps, stopping.signal),
@@ -97,7 +97,7 @@ export async function startApi(deps: ApiDeps, times: ClientTimeouts = TIMEOUTS):
     async close() {
       stopping.abort();
       detach();
-      hub.stop();
+      followed.stop();
       await connections.close(CLOSE_WITHIN_MS);
       await app.close();
     },

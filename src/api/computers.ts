@@ -13,6 +13,7 @@ import {
   whyNotReachable,
 } from './computer-use.ts';
 import type { ApiDeps } from './deps.ts';
+import type { ReportedProblem } from './fleet-problems.ts';
 import { gaugeSet } from './gauges.ts';
 import { type ChangeTable, type Gauges, type GaugeWorld, type Noun, stopAll } from './noun.ts';
 import { selectPage } from './page.ts';
@@ -234,6 +235,16 @@ const changes: ChangeTable = {
   },
 };
 
+/** Those that do not run and never will. */
+function* problems({ store }: ApiDeps): Iterable<ReportedProblem> {
+  for (const { id, name, failure } of store.view.computers.all()) {
+    if (!failure) continue;
+    const { message, remedy = `Remove it with \`muster computer rm ${name}\`, and create it again.`, at } = failure;
+    const about = { subject: `computer/${name}`, link: `/computers/${name}` };
+    yield { id: `computer/${id}`, urgency: 'machines', ...about, since: at, said: () => ({ what: message, remedy }) };
+  }
+}
+
 function gauges({ registry, features }: GaugeWorld): Gauges {
   const { gauge, reset } = gaugeSet(registry);
   const computers = gauge('muster_computers', 'Computers by platform and status.', ['platform', 'status']);
@@ -251,5 +262,6 @@ export const noun: Noun = {
   order: 97,
   routes: (deps) => [...reading(deps), ...writing(deps)],
   changes: [changes],
+  problems,
   gauges,
 };

@@ -47,7 +47,7 @@ export interface ApiDeps {
   >;
   readonly workers: Pick<
     Workers,
-    'drain' | 'release' | 'freeze' | 'thaw' | 'plan' | 'foresee' | 'trouble' | 'bootWait'
+    'drain' | 'release' | 'freeze' | 'thaw' | 'plan' | 'foresee' | 'trouble' | 'troubled' | 'bootWait'
   >;
   readonly sessions: Pick<
     Sessions,

@@ -3,6 +3,7 @@ import { FLEET } from '#core/worker.ts';
 import type { ApiDeps } from './deps.ts';
 import { gaugeSet } from './gauges.ts';
 import type { Gauges, GaugeWorld, Noun } from './noun.ts';
+import { freezeProblems } from './pool-problems.ts';
 import { findPool } from './pools.ts';
 import { type Route, route } from './route.ts';
 import { shownFreeze } from './shown/pool.ts';
@@ -55,4 +56,4 @@ function gauges({ registry, store }: GaugeWorld): Gauges {
   return { refresh: () => frozen.set(store.view.freezes.get(FLEET) ? 1 : 0) };
 }
 
-export const noun: Noun = { tag: 'freezes', order: 90, routes: freezeRoutes, gauges };
+export const noun: Noun = { tag: 'freezes', order: 90, routes: freezeRoutes, problems: freezeProblems, gauges };

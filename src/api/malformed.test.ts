@@ -266,6 +266,7 @@ describe('failures', () => {
         freeze: () => Promise.reject(new Fault('internal', 'x')),
         thaw: async () => {},
         trouble: () => undefined,
+        troubled: () => new Map(),
         bootWait: () => undefined,
       },
     };

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { Fault } from '#core/fault.ts';
 import type { Nodes, ShownDefragmentation, ShownNode, ShownNodePool } from '#core/node.ts';
 import type { ApiDeps } from './deps.ts';
+import type { ReportedProblem } from './fleet-problems.ts';
 import { gaugeSet } from './gauges.ts';
 import type { Gauges, GaugeWorld, Noun } from './noun.ts';
 import { type Route, route } from './route.ts';
@@ -169,6 +170,21 @@ function followGrowths({ registry, store }: GaugeWorld): () => void {
   });
 }
 
+/** NodeProvisioners that are not served, or whose nodes cannot be had. */
+function* problems({ features }: ApiDeps): Iterable<ReportedProblem> {
+  const fault = features.nodes?.fault();
+  if (fault) {
+    const { message: what, remedy } = fault;
+    yield { id: 'nodes', urgency: 'machines', subject: 'nodes', link: '/nodes', said: () => ({ what, remedy }) };
+  }
+  for (const { name, isReady, hasCapacity, message: what } of features.nodes?.list() ?? []) {
+    if (isReady && hasCapacity) continue;
+    const about = { subject: `node-provisioner/${name}`, link: `/nodes/${encodeURIComponent(name)}` };
+    const said = { what, remedy: `See \`muster node plan ${name}\`.` };
+    yield { id: `nodes/${name}`, urgency: 'machines', ...about, said: () => said };
+  }
+}
+
 function gauges(world: GaugeWorld): Gauges {
   const { registry, features } = world;
   const { gauge, reset } = gaugeSet(registry);
@@ -211,4 +227,4 @@ function gauges(world: GaugeWorld): Gauges {
   };
 }
 
-export const noun: Noun = { tag: 'nodes', order: 97, routes, gauges };
+export const noun: Noun = { tag: 'nodes', order: 97, routes, problems, gauges };

@@ -6,6 +6,9 @@ import type { Store } from '#core/store.ts';
 import type { StatusWorld } from '../pools/status.ts';
 import type { ChangeHub } from './change-hub.ts';
 import type { ApiDeps } from './deps.ts';
+import type { FleetFigures } from './fleet-figures.ts';
+import type { ReportedProblem } from './fleet-problems.ts';
+import type { FleetSums } from './fleet-sums.ts';
 import type { PoolLabels } from './pool-labels.ts';
 import type { Route } from './route.ts';
 
@@ -21,6 +24,8 @@ export interface Noun {
   rootRoutes?(deps: ApiDeps, whole: WholeApi): readonly Route[];
   /** Its tables on the stream of changes. */
   readonly changes?: readonly ChangeTable[];
+  /** What of it needs somebody now. */
+  problems?(deps: ApiDeps, sums: FleetSums): Iterable<ReportedProblem>;
   /** Its gauges for Prometheus. */
   gauges?(world: GaugeWorld): Gauges;
 }
@@ -30,6 +35,9 @@ export interface WholeApi {
   readonly hub: ChangeHub;
   /** The tables of the stream of changes, by name. */
   readonly changes: ReadonlyMap<string, ChangeTable>;
+  readonly figures: FleetFigures;
+  /** Of all nouns. */
+  problems(sums: FleetSums): Iterable<ReportedProblem>;
   /** All routes; call it only when all are known. */
   routes(): readonly Route[];
 }

@@ -15,6 +15,7 @@ import { noun as me } from './me.ts';
 import { noun as nodes } from './nodes.ts';
 import type { Noun } from './noun.ts';
 import { noun as output } from './output.ts';
+import { noun as overview } from './overview.ts';
 import { noun as plans } from './plans.ts';
 import { noun as pools } from './pools.ts';
 import { noun as runtimes } from './runtimes.ts';
@@ -40,6 +41,7 @@ export const nouns: readonly Noun[] = [
   me,
   nodes,
   output,
+  overview,
   plans,
   pools,
   runtimes,

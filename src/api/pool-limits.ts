@@ -1,17 +1,15 @@
 import type { Pool } from '#core/pool.ts';
-import { nanoPrice } from '../autoscaler/counts.ts';
+import { addPrices, nanoPrice, type PriceSum } from '#core/pool-price.ts';
 import { gaugeSet } from './gauges.ts';
 import type { GaugeWorld } from './noun.ts';
 import { OTHER_POOLS } from './pool-labels.ts';
 
 /** What a pool may have and what it costs, or several pools together. */
-interface Sums {
+interface Sums extends PriceSum {
   minAgents: number;
   maxAgents: number;
   minIdle: number;
   maxIdle: number;
-  priceNano: number;
-  unpriced: number;
   /** Absent where none has a limit in dollars. */
   maxPriceNano: number | undefined;
 }
@@ -29,7 +27,7 @@ const noSums = (): Sums => ({
 const dollars = (nano: number): number => nano / 1e9;
 
 /** Limits and prices of pools, of the rest together. */
-export function poolLimitGauges({ registry, store: { view }, poolLabels }: GaugeWorld) {
+export function poolLimitGauges({ registry, store, poolLabels }: GaugeWorld) {
   const { gauge, reset } = gaugeSet(registry);
   const minAgents = gauge('muster_pool_min_agents', '`min_agents` of a pool.', ['pool']);
   const maxAgents = gauge('muster_pool_max_agents', '`max_agents` of a pool.', ['pool']);
@@ -51,16 +49,6 @@ export function poolLimitGauges({ registry, store: { view }, poolLabels }: Gauge
   let shown: ReadonlySet<string> = new Set();
   const byLabel = new Map<string, Sums>();
 
-  function addPrices(sums: Sums, pool: string): void {
-    for (const { offer, parked, pricePerHour } of view.workers.by('pool', pool)) {
-      // Machines that came by themselves are not ours to pay; a stopped one costs next to nothing.
-      if (offer === undefined || parked) continue;
-      const perHour = pricePerHour ?? view.offers.get(offer)?.prices?.at(-1)?.perHour;
-      if (perHour === undefined) sums.unpriced += 1;
-      else sums.priceNano += nanoPrice(perHour);
-    }
-  }
-
   return {
     begin(): void {
       shown = poolLabels.shown();
@@ -77,7 +65,7 @@ export function poolLimitGauges({ registry, store: { view }, poolLabels }: Gauge
       if (scaling.maxPricePerHour !== undefined) {
         sums.maxPriceNano = (sums.maxPriceNano ?? 0) + nanoPrice(scaling.maxPricePerHour);
       }
-      addPrices(sums, id);
+      addPrices(store, sums, store.view.workers.by('pool', id));
     },
     show(): void {
       reset();

@@ -12,6 +12,7 @@ import { expectationIn, tagOf } from './entity-tag.ts';
 import { type ChangeTable, type Noun, stopAll } from './noun.ts';
 import { selectPage } from './page.ts';
 import { poolGauges } from './pool-gauges.ts';
+import { poolProblems } from './pool-problems.ts';
 import { type Route, route } from './route.ts';
 import { shownDecision } from './shown/decision.ts';
 import { freezeOf, heldOf, shownPlan, shownPool } from './shown/pool.ts';
@@ -264,4 +265,11 @@ const changes: ChangeTable = {
   },
 };
 
-export const noun: Noun = { tag: 'pools', order: 10, routes: poolRoutes, changes: [changes], gauges: poolGauges };
+export const noun: Noun = {
+  tag: 'pools',
+  order: 10,
+  routes: poolRoutes,
+  changes: [changes],
+  problems: (deps, { waiting }) => poolProblems(deps, waiting),
+  gauges: poolGauges,
+};

@@ -4,6 +4,7 @@ import { Fault } from '#core/fault.ts';
 import { RUNTIME_PHASES, type Runtime as RuntimeRow, type Runtimes } from '#core/runtime.ts';
 import { withBeat } from './beat.ts';
 import type { ApiDeps } from './deps.ts';
+import type { ReportedProblem } from './fleet-problems.ts';
 import { gaugeSet } from './gauges.ts';
 import type { ChangeTable, Gauges, GaugeWorld, Noun } from './noun.ts';
 import { selectPage } from './page.ts';
@@ -224,6 +225,14 @@ const changes: ChangeTable = {
   },
 };
 
+function* problems({ store }: ApiDeps): Iterable<ReportedProblem> {
+  for (const { id, since, why } of store.view.runtimes.by('phase', 'error')) {
+    const about = { subject: `runtime/${id}`, link: `/runtimes/${encodeURIComponent(id)}` };
+    const said = { what: why ?? 'It cannot be applied.', remedy: `See \`muster runtime why ${id}\`.` };
+    yield { id: `runtime/${id}`, urgency: 'machines', ...about, since, said: () => said };
+  }
+}
+
 function gauges({ registry, store, features }: GaugeWorld): Gauges {
   const { gauge, reset } = gaugeSet(registry);
   const runtimes = gauge('muster_runtimes', 'Runtimes by provisioner and phase.', ['provisioner', 'phase']);
@@ -250,5 +259,6 @@ export const noun: Noun = {
   order: 95,
   routes: (deps) => [...reading(deps), ...writing(deps), ...hostRoutes(deps)],
   changes: [changes],
+  problems,
   gauges,
 };

@@ -9,6 +9,7 @@ import { noWorkers, phaseOf } from '#core/pool-counts.ts';
 import { FLEET } from '#core/worker.ts';
 import { BACKUP_PREFIX, noteBackup } from './backup-leftovers.ts';
 import type { ApiDeps } from './deps.ts';
+import type { ReportedProblem } from './fleet-problems.ts';
 import { gaugeSet } from './gauges.ts';
 import type { Gauges, GaugeWorld, Noun } from './noun.ts';
 import { type Raw, type Route, route } from './route.ts';
@@ -135,9 +136,17 @@ function serverRoutes(deps: ApiDeps): Route[] {
   ];
 }
 
+/** It takes no new work. */
+function* problems({ server }: ApiDeps): Iterable<ReportedProblem> {
+  const why = server.whyNotReady();
+  if (why === undefined) return;
+  const said = { what: `The server takes no new work: ${why}`, remedy: 'See its log, and `muster status`.' };
+  yield { id: 'server', urgency: 'server', subject: 'server', link: '/settings', said: () => said };
+}
+
 function gauges({ registry, store }: GaugeWorld): Gauges {
   const epoch = gaugeSet(registry).gauge('muster_epoch', 'Increases with each change of holder.');
   return { refresh: () => epoch.set(store.epoch) };
 }
 
-export const noun: Noun = { tag: 'server', order: 120, routes: serverRoutes, gauges };
+export const noun: Noun = { tag: 'server', order: 120, routes: serverRoutes, problems, gauges };

@@ -9,6 +9,7 @@ import type { ChangeTable, Gauges, GaugeWorld, Noun } from './noun.ts';
 import { selectPage } from './page.ts';
 import { type Route, route } from './route.ts';
 import { shownDocument, shownOutcome, shownSource, sourceNow, statusWorld } from './shown/source.ts';
+import { sourceProblems } from './source-problems.ts';
 import { Flag, Name, paging } from './wire/shared.ts';
 import * as wire from './wire/source.ts';
 
@@ -166,4 +167,11 @@ function gauges({ registry, store, clock, syncTimes }: GaugeWorld): Gauges {
   };
 }
 
-export const noun: Noun = { tag: 'sources', order: 80, routes: sourceRoutes, changes: [changes], gauges };
+export const noun: Noun = {
+  tag: 'sources',
+  order: 80,
+  routes: sourceRoutes,
+  changes: [changes],
+  problems: sourceProblems,
+  gauges,
+};

@@ -1,3 +1,4 @@
+import { nanoPrice } from '#core/pool-price.ts';
 import type { Alternative } from '#core/reason.ts';
 import type { Action, Facts, WorkerFact } from './facts.ts';
 import type { Judgement } from './reasons.ts';
@@ -78,9 +79,6 @@ export function countWorkers(facts: Facts): Counts {
   counts.idleSize = counts.idleSlots - facts.queued;
   return counts;
 }
-
-/** Prices are decimal fractions: in whole billionths ten times 0.1 is 1. */
-export const nanoPrice = (pricePerHour: number): number => Math.round(pricePerHour * 1e9);
 
 /** Adds a removal. The machine still exists, so it goes on counting against `max_agents`. */
 export function addRemoval(

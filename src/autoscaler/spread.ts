@@ -1,6 +1,6 @@
 // Which offers a number of new machines comes from.
-
-import { type Counts, isAtRest, lookAgainAt, nanoPrice } from './counts.ts';
+import { nanoPrice } from '#core/pool-price.ts';
+import { type Counts, isAtRest, lookAgainAt } from './counts.ts';
 import type { Facts, OfferFact } from './facts.ts';
 
 export interface Spread {

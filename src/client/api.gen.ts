@@ -270,6 +270,18 @@ export interface Schemas {
     /** Number of files of one session. */
     session_files: number;
   };
+  FleetProblem: {
+    /** The same as long as the problem lasts. */
+    id: string;
+    subject: string;
+    what: string;
+    since?: string;
+    remedy: string;
+    /** Queued sessions that wait for its end. */
+    waiting_sessions?: number;
+    /** The page of the dashboard about its subject. */
+    link: string;
+  };
   Freeze: {
     scope: string;
     at: string;
@@ -474,6 +486,63 @@ export interface Schemas {
     stream: "stdout" | "stderr";
     at: string;
     data: string;
+  };
+  Overview: {
+    /** When it was computed: at most once a second. */
+    at: string;
+    /** The most urgent first; at most 50. */
+    problems: Schemas['FleetProblem'][];
+    /** Problems that the list leaves out. */
+    more_problems: number;
+    workers: {
+      total: number;
+      busy: number;
+      idle: number;
+      /** Launching or booting. */
+      starting: number;
+      draining: number;
+      lost: number;
+      parked: number;
+      deleting: number;
+    };
+    sessions: {
+      queued: number;
+      /** Placed on a worker whose agent is connected. */
+      running: number;
+      /** Placed on a worker whose agent is away. */
+      unknown: number;
+    };
+    /** Of the sessions that are queued now; 0 where there are none. */
+    longest_wait_ms: number;
+    /** Of all machines that are not stopped, as far as it is known. */
+    dollars_per_hour: number;
+    machines_without_price: number;
+    pools: {
+      total: number;
+      active: number;
+      manual: number;
+      paused: number;
+      removing: number;
+    };
+    sources: {
+      total: number;
+      in_error: number;
+    };
+    computers?: {
+      total: number;
+      in_error: number;
+    };
+    runtimes?: {
+      total: number;
+      in_error: number;
+    };
+    /** NodeProvisioners. */
+    nodes?: {
+      total: number;
+      in_error: number;
+    };
+    /** The last ones, the newest first. */
+    events: Schemas['Event'][];
   };
   Plan: {
     pool: string;
@@ -3545,6 +3614,32 @@ export interface Paths {
         204: {
           headers: { [name: string]: unknown };
           content?: never;
+        };
+        default: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/problem+json": Schemas['Problem'];
+          };
+        };
+      };
+    };
+  };
+  "/api/v1/overview": {
+    /** The fleet in one answer of bounded size: problems first, then sums and the last events. Needs the role viewer. */
+    get: {
+      parameters: {
+        query?: never;
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        200: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/json": Schemas['Overview'];
+          };
         };
         default: {
           headers: { [name: string]: unknown };

@@ -75,6 +75,9 @@ export interface PoolTrouble {
   readonly reason?: string | undefined;
   /** Cause and remedy in one line. */
   readonly message: string;
+  /** The cause alone, where it is known apart from the remedy. */
+  readonly cause?: string | undefined;
+  readonly remedy?: string | undefined;
 }
 
 /** The status of a pool that is reported to the writer of its document. */

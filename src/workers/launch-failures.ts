@@ -1,5 +1,5 @@
 // Effects of failed launches and boot failures on a pool: back-off of its offers, and a guard that suspends launching.
-import { type FaultKind, isUnclear } from '#core/fault.ts';
+import { isUnclear } from '#core/fault.ts';
 import type { Pool } from '#core/pool.ts';
 import type { PoolTrouble } from '#core/source.ts';
 import type { Worker } from '#core/worker.ts';
@@ -12,9 +12,12 @@ import { priceOf } from './pool-offers.ts';
 
 const BOOTS_BEFORE_GUARD = 3;
 
+const causeOf = ({ kind, message }: Failure): string => `${kind}: ${message}`.replace(/\s+/g, ' ').trim();
+
 /** Cause and remedy in one line. */
-function lineOf({ kind, message, remedy = '' }: Failure): string {
-  const cause = `${kind}: ${message}`.replace(/\s+/g, ' ').trim();
+function lineOf(failure: Failure): string {
+  const cause = causeOf(failure);
+  const { remedy = '' } = failure;
   const isSentence = /[.!?…]$/.test(cause);
   return remedy === '' ? cause : `${cause}${isSentence ? '' : '.'} ${remedy}`;
 }
@@ -40,7 +43,9 @@ function coolDown({ clock, pools }: WorkersContext, pool: Pool, { offer, fault }
   const waitMs = unanswered > 0 ? Math.max(Math.min(briefMs, fullMs), fault.retryAfterMs ?? 0) : fullMs;
   const untilMs = clock.monotonic() + waitMs;
   const { cooling } = pools.of(pool.id);
-  cooling.set(offer, { untilMs, fault: fault.kind, why: lineOf(fault), at: clock.now(), unanswered });
+  const { kind, remedy } = fault;
+  const said = { fault: kind, why: lineOf(fault), cause: causeOf(fault), remedy };
+  cooling.set(offer, { untilMs, ...said, at: clock.now(), unanswered });
 }
 
 /**
@@ -82,36 +87,51 @@ export function offerFacts(
 export function launchFaultOf(
   { pools }: WorkersContext,
   pool: string,
-): { readonly kind: FaultKind; readonly message: string; readonly at: number } | undefined {
+): (Pick<PoolTrouble, 'kind' | 'message' | 'cause' | 'remedy'> & { readonly at: number }) | undefined {
   const { cooling } = pools.read(pool);
   // Of most pools.
   if (cooling.size === 0) return undefined;
   const failures = [...cooling.values()];
   const newest = failures.toSorted((a, b) => b.at - a.at)[0];
-  return newest && { kind: newest.fault, message: newest.why, at: newest.at };
+  if (!newest) return undefined;
+  const { fault, why, cause, remedy, at } = newest;
+  return { kind: fault, message: why, cause, remedy, at };
 }
 
 /** Why the clouds of a pool cannot be asked, where none of them can. */
-export function cloudFaultOf({ clouds }: WorkersContext, { spec }: Pool): Facts['cloudFault'] {
+export function cloudFaultOf(context: WorkersContext, pool: Pool): Facts['cloudFault'] {
+  const fault = unlistedOf(context, pool);
+  return fault && { kind: fault.kind, message: lineOf(fault) };
+}
+
+function unlistedOf({ clouds }: WorkersContext, { spec }: Pool): Failure | undefined {
   let first: Failure | undefined;
   for (const { id } of spec.offers) {
     const fault = clouds.fault(id);
     if (!fault) return undefined;
     first ??= fault;
   }
-  return first && { kind: first.kind, message: lineOf(first) };
+  return first;
 }
 
 /** Why a pool gets no machines now. A cloud that cannot be asked now hides why an earlier launch failed. */
 export function launchTroubleOf(context: WorkersContext, id: string): PoolTrouble | undefined {
   const pool = context.store.view.pools.get(id);
   if (!pool) return undefined;
-  const unlisted = cloudFaultOf(context, pool);
-  if (unlisted) return { ...unlisted, reason: 'ListFailed' };
+  const unlisted = unlistedOf(context, pool);
+  if (unlisted) {
+    const { kind, remedy } = unlisted;
+    return { kind, message: lineOf(unlisted), cause: causeOf(unlisted), remedy, reason: 'ListFailed' };
+  }
   const refused = launchFaultOf(context, id);
-  if (refused) return { kind: refused.kind, message: refused.message, reason: 'LaunchFailed' };
+  if (refused) {
+    const { kind, message, cause, remedy } = refused;
+    return { kind, message, cause, remedy, reason: 'LaunchFailed' };
+  }
   const machine = machineTroubleOf(context, id);
-  return machine && { kind: machine.kind, reason: machine.reason, message: machine.message };
+  if (!machine) return undefined;
+  const { kind, reason, message, cause, remedy } = machine;
+  return { kind, reason, message, cause, remedy };
 }
 
 export const isSameTrouble = (one: PoolTrouble | undefined, other: PoolTrouble | undefined): boolean =>

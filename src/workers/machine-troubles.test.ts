@@ -90,6 +90,33 @@ describe('a machine of a pool that runs and shows trouble', () => {
   });
 });
 
+describe('since when a pool has trouble', () => {
+  const since = ({ life }: PoolWorld) => life.workers.troubled().get('id-gpu');
+
+  it('is when it began, whatever it says meanwhile, and nothing once it is over', async () => {
+    const world = await openPoolWorld({ pools: [aPool({ minIdleSlots: 1 })] });
+    await world.advance(MINUTE_MS);
+    const [name = ''] = world.agents.all.keys();
+    const seen = [since(world)];
+    const crash = { kind: 'unavailable', reason: 'CrashLoopBackOff', final: false } as const;
+    world.cloud.trouble(name, { ...crash, message: 'it ended once' }, 'running');
+    world.agents.cutOff([name], true);
+    await world.advance(MINUTE_MS);
+    seen.push(since(world));
+    world.cloud.trouble(name, { ...crash, message: 'it ended twice' }, 'running');
+    await world.advance(MINUTE_MS);
+    seen.push(since(world));
+    world.agents.cutOff([name], false);
+    await world.advance(MINUTE_MS);
+
+    expect(seen[0]).toBeUndefined();
+    expect(seen[1]).toBeGreaterThan(0);
+    expect(seen[2]).toBe(seen[1]);
+    expect(trouble(world)).toBeUndefined();
+    expect(since(world)).toBeUndefined();
+  });
+});
+
 describe('what a worker waits for', () => {
   const waitOf = ({ life }: PoolWorld, name: string) => {
     const worker = life.store.view.workers.get(name);

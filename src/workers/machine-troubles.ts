@@ -53,8 +53,9 @@ function refusalOf({ store, pools, clock }: WorkersContext, id: string): Machine
     if (nowMs < shownFromMs(refusal) || nowMs >= shownUntilMs(refusal)) continue;
     const name = store.view.pools.get(id)?.name ?? id;
     const why = `the server refuses the agent of ${worker} in pool ${name}: ${refusal.message}`;
-    const message = [why, refusal.remedy].filter(Boolean).join(' ');
-    return { event: 'worker.refused', worker, kind: refusal.kind, reason: 'AgentRefused', message };
+    const { kind, remedy } = refusal;
+    const message = [why, remedy].filter(Boolean).join(' ');
+    return { event: 'worker.refused', worker, kind, reason: 'AgentRefused', message, cause: why, remedy };
   }
   return undefined;
 }

@@ -25,6 +25,8 @@ export interface PoolMemory {
       readonly untilMs: number;
       readonly fault: FaultKind;
       readonly why: string;
+      readonly cause: string;
+      readonly remedy?: string | undefined;
       readonly at: number;
       /** Number of launches in a row that its cloud did not answer. */
       readonly unanswered: number;
@@ -98,6 +100,10 @@ export interface PoolMemories {
   of(pool: string): PoolMemory;
   /** By pool: what the guard against mass loss of the fleet counts. */
   readonly lost: ReadonlyMap<string, Losses>;
+  /** By pool: since when something keeps it from its machines. */
+  readonly troubled: ReadonlyMap<string, number>;
+  /** What keeps a pool from its machines now; nothing, where all is well. */
+  observeTrouble(pool: string, trouble: PoolTrouble | undefined): void;
   /** How many they are in all pools. */
   countLost(): number;
   /** The workers of a pool that are lost now, with since when, and how many it and the fleet have. */
@@ -126,20 +132,35 @@ export function newMemory(clock: Clock): PoolMemory {
 export function rememberPools(store: Store, clock: Clock): PoolMemories {
   const memories = new Map<string, PoolMemory>();
   const lost = new Map<string, { byWorker: Map<string, Loss>; share: number }>();
+  const troubled = new Map<string, number>();
   let count = 0;
   store.onChange('pools', (after, _before, id) => {
-    if (!after) memories.delete(id);
+    if (after) return;
+    memories.delete(id);
+    troubled.delete(id);
   });
+
+  function of(pool: string): PoolMemory {
+    let memory = memories.get(pool);
+    if (!memory) {
+      memory = newMemory(clock);
+      memories.set(pool, memory);
+    }
+    return memory;
+  }
+
   return {
     lost,
+    troubled,
     read: (pool) => memories.get(pool) ?? newMemory(clock),
-    of(pool) {
-      let memory = memories.get(pool);
-      if (!memory) {
-        memory = newMemory(clock);
-        memories.set(pool, memory);
-      }
-      return memory;
+    of,
+    observeTrouble(pool, trouble) {
+      const before = memories.get(pool)?.trouble;
+      of(pool).trouble = trouble;
+      if (!trouble) return void troubled.delete(pool);
+      // Other words for the same trouble do not make it younger.
+      const isOther = trouble.kind !== before?.kind || trouble.reason !== before.reason;
+      if (isOther || !troubled.has(pool)) troubled.set(pool, clock.now());
     },
     countLost: () => count,
     observeLost(pool, found, now) {

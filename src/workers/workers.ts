@@ -47,6 +47,8 @@ export interface Workers {
   launchFault(pool: string): { readonly message: string; readonly at: number } | undefined;
   /** Why that pool gets no machines or cannot list them; undefined if all is well. */
   trouble(pool: string): PoolTrouble | undefined;
+  /** The pools with such trouble as of their last passes, and since when. */
+  troubled(): ReadonlyMap<string, number>;
   /** What a worker waits for whose agent has not joined. */
   bootWait(worker: Worker): string | undefined;
   /** What that pool must have; undefined until a pass has looked at its definition and its machines. */
@@ -70,7 +72,7 @@ export function openWorkers(deps: WorkersDeps): { readonly workers: Workers; rea
     tellMachineTrouble(context, id);
     const trouble = launchTroubleOf(context, id);
     const isSame = isSameTrouble(trouble, before.trouble);
-    if (!isSame) context.pools.of(id).trouble = trouble;
+    if (!isSame) context.pools.observeTrouble(id, trouble);
     if (!isSame || !isSameNeed(context.pools.read(id), before)) deps.activityChanged?.(id);
     return soonest(again, refusalsChangeAtMs(context, id) - clock.monotonic());
   }
@@ -93,6 +95,7 @@ export function openWorkers(deps: WorkersDeps): { readonly workers: Workers; rea
     poke: loop.poke,
     launchFault: (pool) => launchFaultOf(context, pool),
     trouble: (pool) => launchTroubleOf(context, pool),
+    troubled: () => context.pools.troubled,
     bootWait: (worker) => bootWaitOf(context, worker),
     need(pool) {
       const { need, revision } = context.pools.read(pool);

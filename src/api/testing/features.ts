@@ -96,6 +96,10 @@ export function fakeWorkers({ store, clock }: Means): ApiDeps['workers'] {
       const message = store.view.pools.get(pool)?.spec.labels.trouble;
       return message === undefined ? undefined : { kind: 'quota', message };
     },
+    troubled() {
+      const found = Iterator.from(store.view.pools.all()).filter(({ spec }) => spec.labels.trouble !== undefined);
+      return new Map(found.map(({ id, changedAt }) => [id, changedAt]));
+    },
     thaw: (scope) => store.commit([gone('freezes', scope)]),
     foresee: () => ({
       actions: [],
