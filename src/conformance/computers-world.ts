@@ -1,9 +1,11 @@
 // What the laws of computers share: a server with its computers on a fake cloud, people who ask again until they are
 // heard, and what must be left in the end.
+import { inspect } from 'node:util';
 import { expect } from 'vitest';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import type { Computer, ComputerCaller, ComputerRequest, Computers } from '#core/computer.ts';
 import type { FaultKind } from '#core/fault.ts';
+import type { Log } from '#core/log.ts';
 import type { CallFailure } from '#fakes/failure-rules.ts';
 import { rowsOn } from '#sim/disk.ts';
 import type { SliceCloud, SliceMachine } from '#sim/slice/cloud.ts';
@@ -59,12 +61,16 @@ export interface ComputerSuite extends Omit<SliceSuite, 'excuses'> {
 
 export type ComputerLaw = Law<ComputerLawId, SliceStage, ComputerSuite & { openWorld(): Promise<SliceStage> }>;
 
-/** A world, and what its account held before. */
+/** A world, what its account held before, and all that its servers have logged, at every level. */
 export interface ComputerScene {
   readonly harness: ComputerSuite;
   readonly world: SliceWorld;
   readonly before: readonly string[];
+  readonly logged: readonly string[];
 }
+
+/** By their prefixes: of launches, of people and of anything that comes. */
+export const CREDENTIAL = /\bm[a-z]{1,3}_[\w-]{12,}/g;
 
 /** Longer than a server is down. */
 const HEARD_MS = 6 * SECOND_MS;
@@ -82,10 +88,12 @@ export async function openScene(
   options: SliceWorldOptions & { prepare?(world: SliceWorld): void } = {},
 ): Promise<ComputerScene> {
   const { prepare, ...rest } = options;
-  const world = await openSliceWorld(harness, { pageSize: 2, ...rest });
+  const logged: string[] = [];
+  const log: Log = (level, message, fields) => void logged.push(inspect([level, message, fields], { depth: 10 }));
+  const world = await openSliceWorld(harness, { pageSize: 2, log, ...rest });
   const before = harness.held(world.cloud);
   prepare?.(world);
-  return { harness, world, before };
+  return { harness, world, before, logged };
 }
 
 export const computersIn = ({ world }: ComputerScene): Computers => world.life.features.public.computers as Computers;
@@ -148,6 +156,14 @@ export function expectNothingLeft(scene: ComputerScene): void {
   const { computers, computerMachines, launches } = world.life.store.view;
   const rows = { computers: computers.size, machines: computerMachines.size, launches: launches.size };
   expect(rows, 'rows in the end').toEqual({ computers: 0, machines: 0, launches: 0 });
+  expectNothingTold(scene);
+}
+
+/** Whatever went wrong: no credential is in the log of its servers, nor in events, decisions and other history. */
+function expectNothingTold({ logged, world: { disk } }: ComputerScene): void {
+  expect(logged.length, 'lines in the log of the server').toBeGreaterThan(0);
+  expect(logged.join('\n').match(CREDENTIAL), 'in the log of the server').toBeNull();
+  expect(JSON.stringify(disk.histories).match(CREDENTIAL), 'in events and history').toBeNull();
 }
 
 /** Removes it, and expects that nothing of it is left. */
