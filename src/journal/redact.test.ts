@@ -37,6 +37,15 @@ it.each([
   expect(shown).not.toMatch(/abc|hunter/);
 });
 
+it.each(['mat', 'mlt', 'mjt'])(
+  'hides a token of its own that begins with %s_, though nothing says what it is',
+  (kind) => {
+    const token = `${kind}_1m7rs6g6n0000npkz0_vQ-x`;
+
+    expect(makeRedactor().text(`bad script: [${token}]`)).toBe('bad script: [[hidden]]');
+  },
+);
+
 it.each(['The token: expired a day ago.', 'Check the key: it does not exist.', 'at 10:30 tokens were refused'])(
   'leaves sentences as they are: %s',
   (text) => {
@@ -52,7 +61,7 @@ it('hides of a quoted secret all, and what stands beside it not', () => {
 });
 
 // With a look at every beginning again, each of these takes from many seconds to minutes.
-it.each(['a-', 'a.', 'a_', 'token:', 'token="', 'token ', 'aToken', 'x://', 'x://a:', 'Bearer'])(
+it.each(['a-', 'a.', 'a_', 'token:', 'token="', 'token ', 'aToken', 'x://', 'x://a:', 'Bearer', 'mlt_'])(
   'reads a long text in no time, though %s may begin a secret everywhere in it',
   (beginning) => {
     const long = beginning.repeat(200_000 / beginning.length);

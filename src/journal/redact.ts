@@ -26,9 +26,11 @@ const SECRET_IN_TEXT: readonly (readonly [RegExp, string])[] = [
     [new RegExp(CAMEL_NAMED + value, 'g'), `$1${HIDDEN}`] as const,
   ]),
   [/((?<=[a-z0-9+.-]):\/\/[^\s/:@]*):[^\s/@]+@/gi, `$1:${HIDDEN}@`],
+  // Muster's own tokens, whatever stands before them: a cloud may repeat the script of a machine in its refusal.
+  [/(?<![\w-])m[alj]t_[\w-]{12,}/g, HIDDEN],
 ];
 // None of these patterns can be found without one of these words; most sentences have none of them.
-const MAY_HOLD_SECRET = /bearer|basic|token|pass|secret|key|:\/\//i;
+const MAY_HOLD_SECRET = /bearer|basic|token|pass|secret|key|:\/\/|m[alj]t_/i;
 
 /** Removes secrets from text before it is logged, stored or shown. */
 export interface Redactor {
