@@ -48,6 +48,7 @@ function shownEnded(row: EndedMachine, { view }: Store): wire.EndedMachine {
     asked_at: toTime(row.askedAt),
     created_at: toTimeIf(row.createdAt),
     joined_at: toTimeIf(row.joinedAt),
+    removed_at: toTimeIf(row.removedAt),
     ended_at: toTime(row.endedAt),
     prices: row.prices?.map(({ from, perHour }) => ({ from: toTime(from), per_hour: perHour })),
   };

@@ -234,6 +234,8 @@ export interface Schemas {
     asked_at: string;
     created_at?: string;
     joined_at?: string;
+    /** When Muster decided to delete it. */
+    removed_at?: string;
     ended_at: string;
     how: "removed" | "gone" | "failed";
     fault?: {

@@ -106,6 +106,8 @@ export interface EndedMachine extends Row {
   readonly askedAt: number;
   readonly createdAt?: number | undefined;
   readonly joinedAt?: number | undefined;
+  /** When its removal was committed; absent: it ended by itself, or never came. */
+  readonly removedAt?: number | undefined;
   readonly endedAt: number;
   /** We deleted it or did not need it any more, its cloud no longer had it, or its cloud made none that works. */
   readonly how: 'removed' | 'gone' | 'failed';

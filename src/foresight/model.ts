@@ -5,6 +5,7 @@ import type { Scaling } from '#core/pool.ts';
 import { isSameReason, type Reason } from '#core/reason.ts';
 import { type Facts, type OfferFact, type Plan, plan } from '../autoscaler/plan.ts';
 import { type ModelMachines, openModelMachines } from './model-machines.ts';
+import { type Waits, waitsOf } from './waits.ts';
 
 /** Sessions that are accepted together: each takes one slot for so long. */
 export interface Arrival {
@@ -12,6 +13,8 @@ export interface Arrival {
   readonly lastsMs: number;
   /** How many they are; absent: one. */
   readonly slots?: number | undefined;
+  /** Lower goes first; absent: 0. */
+  readonly priority?: number | undefined;
 }
 
 /** How the machines of one offer come and go; one of each list is drawn for each launch. */
@@ -67,7 +70,7 @@ export interface ModelResult {
   readonly sessions: number;
   /** Still waiting at the end; each counts with how long it has waited by then. */
   readonly unplaced: number;
-  readonly waits: { readonly p50Ms: number; readonly p95Ms: number; readonly p99Ms: number };
+  readonly waits: Waits;
   readonly launches: number;
   readonly refused: number;
   readonly removals: number;
@@ -120,28 +123,48 @@ export function modelPool(input: ModelInput): ModelResult {
   };
 }
 
-/** First in, first out. */
+/** First in, first out within a priority. */
 function openModelQueue(machines: ModelMachines, untilMs: number) {
-  const waiting: Arrival[] = [];
+  const lanes: { readonly priority: number; readonly waiting: Arrival[]; head: number }[] = [];
   const waitsMs: number[] = [];
-  let [head, busyMs] = [0, 0];
+  let [length, busyMs] = [0, 0];
+
+  function laneOf(priority: number): (typeof lanes)[number] {
+    const found = lanes.find((lane) => lane.priority === priority);
+    if (found) return found;
+    const lane = { priority, waiting: [], head: 0 };
+    lanes.push(lane);
+    lanes.sort((a, b) => a.priority - b.priority);
+    return lane;
+  }
+
+  function take(): Arrival {
+    const lane = lanes.find(({ waiting, head }) => head < waiting.length) as (typeof lanes)[number];
+    length -= 1;
+    return lane.waiting[lane.head++] as Arrival;
+  }
+
   return {
-    length: () => waiting.length - head,
-    accept({ slots = 1, ...arrival }: Arrival): void {
-      for (let nth = 0; nth < slots; nth += 1) waiting.push(arrival);
+    length: () => length,
+    accept(arrival: Arrival): void {
+      const { slots = 1, priority = 0 } = arrival;
+      const lane = laneOf(priority);
+      for (let nth = 0; nth < slots; nth += 1) lane.waiting.push(arrival);
+      length += slots;
     },
     place(nowMs: number): void {
-      while (machines.freeSlots > 0 && head < waiting.length) {
-        const { atMs, lastsMs } = waiting[head++] as Arrival;
+      while (machines.freeSlots > 0 && length > 0) {
+        const { atMs, lastsMs } = take();
         waitsMs.push(nowMs - atMs);
         busyMs += Math.min(lastsMs, untilMs - nowMs);
         machines.seat(nowMs, nowMs + lastsMs);
       }
     },
     end() {
-      const unplaced = waiting.slice(head);
-      const waits = quantilesOf([...waitsMs, ...unplaced.map(({ atMs }) => untilMs - atMs)]);
-      return { sessions: waiting.length, unplaced: unplaced.length, waits, busyHours: busyMs / HOUR_MS };
+      const placed = waitsMs.length;
+      for (const { waiting, head } of lanes) for (const { atMs } of waiting.slice(head)) waitsMs.push(untilMs - atMs);
+      const sessions = waitsMs.length;
+      return { sessions, unplaced: sessions - placed, waits: waitsOf(waitsMs), busyHours: busyMs / HOUR_MS };
     },
   };
 }
@@ -170,12 +193,6 @@ function openDecider({ planner = plan, budgets }: ModelInput, machines: ModelMac
       machines.act(actions, nowMs, scaling.slotsPerAgent);
     },
   };
-}
-
-function quantilesOf(waitsMs: readonly number[]): ModelResult['waits'] {
-  const sorted = waitsMs.toSorted((a, b) => a - b);
-  const at = (share: number): number => sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0;
-  return { p50Ms: at(0.5), p95Ms: at(0.95), p99Ms: at(0.99) };
 }
 
 const tooMany = (mostEvents: number, atMs: number): Fault =>

@@ -38,6 +38,7 @@ describe('the history of a machine', () => {
         askedAt,
         createdAt: askedAt + 100,
         joinedAt: expect.any(Number),
+        removedAt: expect.any(Number),
         endedAt: expect.any(Number),
         how: 'removed',
         prices: [{ from: askedAt, perHour: 0.5 }],
@@ -46,6 +47,7 @@ describe('the history of a machine', () => {
     const [row] = endedIn(world);
     expect(row?.joinedAt).toBeGreaterThanOrEqual(askedAt + 20 * SECOND_MS);
     expect(row?.endedAt).toBeGreaterThanOrEqual(askedAt + MINUTE_MS);
+    expect(row?.removedAt).toBeLessThan(row?.endedAt ?? 0);
   });
 
   it('says that its cloud no longer had it', async () => {

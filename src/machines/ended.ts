@@ -16,7 +16,7 @@ export function endingOf<R extends MachineRow>(
   if (!kept) return [...owned.drop(row)];
   const fault = end.fault && { kind: end.fault.kind, message: journal.redact(end.fault.message) };
   const about = { machine: id, use: owned.use, owner: owned.ownerOf(row), offer: kept.id, kind: kept.kind };
-  const times = { askedAt, createdAt, joinedAt, endedAt: clock.now() };
+  const times = { askedAt, createdAt, joinedAt, removedAt: row.removal?.at, endedAt: clock.now() };
   const prices = createdAt === undefined ? undefined : pricesOf(owned, row, kept.prices);
   return [
     ...owned.drop(row),

@@ -21,12 +21,15 @@ export interface Definition {
   readonly parks?: number;
   /** What becomes of workers of an older definition. */
   readonly updates?: 'rolling';
+  /** In dollars, for a machine of any of its regions. */
+  readonly pricePerHour?: number;
 }
 
 /** As a user would write it. */
 export function textOf(definition: Definition): string {
-  const { name, regions, size, parks, updates } = definition;
-  const backends = regions.map((region) => ({ sim_cloud: { region, size, ...(parks && { parks }) } }));
+  const { name, regions, size, parks, updates, pricePerHour } = definition;
+  const price = pricePerHour === undefined ? {} : { price_per_hour: pricePerHour };
+  const backends = regions.map((region) => ({ sim_cloud: { region, size, ...(parks && { parks }) }, ...price }));
   return JSON.stringify({
     name,
     boot_timeout: `${definition.bootTimeoutS}s`,

@@ -24,6 +24,8 @@ export interface SeededWorldOptions extends WorldStateOptions {
   readonly crashAt?: CrashPoint | undefined;
   /** Every stored decision is computed again, however many there are. */
   readonly replaysAll?: boolean;
+  /** Every record is kept as long as by default. */
+  readonly keepsHistory?: boolean;
   /** Broken parts, for the tests of the invariants. */
   readonly quirks?: AgentQuirks;
   readonly sabotage?: Sabotage;
@@ -89,7 +91,14 @@ function openParts(state: WorldState, options: SeededWorldOptions) {
   // Machines draw from it too.
   const chance = state.chance('agents');
   const world: World = openWorld({
-    ...watchedServer({ ...state, definitions, load, laws, sabotage: options.sabotage ?? {} }),
+    ...watchedServer({
+      ...state,
+      definitions,
+      load,
+      laws,
+      sabotage: options.sabotage ?? {},
+      keepsHistory: options.keepsHistory,
+    }),
     clock,
     disk: state.disk,
     draws,

@@ -23,6 +23,8 @@ export interface WatchedServerOptions extends WorldState {
   readonly load: Load;
   readonly laws: Laws;
   readonly sabotage: Sabotage;
+  /** Every record is kept as long as by default. */
+  readonly keepsHistory?: boolean | undefined;
 }
 
 const SHORTEST_DOWN_MS = 1_000;
@@ -84,7 +86,7 @@ export function watchedServer(options: WatchedServerOptions): ServerHooks {
         kinds: SIM_KINDS,
         context: simContext,
         sources: definitions.open(isAlive),
-        retention: RETENTION,
+        retention: options.keepsHistory ? {} : RETENTION,
         agentConfig: ({ name, slots }) => JSON.stringify({ pool: name, slots, leaseMs: AGENT_LEASE_MS }),
       };
     },

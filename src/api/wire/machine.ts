@@ -14,6 +14,7 @@ export const EndedMachine = z
     asked_at: Time,
     created_at: Time.optional(),
     joined_at: Time.optional(),
+    removed_at: Time.optional().meta({ description: 'When Muster decided to delete it.' }),
     ended_at: Time,
     how: z.enum(['removed', 'gone', 'failed']),
     fault: z.object({ kind: z.enum(Object.keys(FAULTS) as FaultKind[]), message: z.string() }).optional(),
