@@ -9,7 +9,13 @@ import { type AnyFeature, sectionsOf } from '../src/program/features.ts';
 import { renderConfiguration } from './config-reference.ts';
 import { renderFaults } from './fault-reference.ts';
 import { noticeIds, renderNoticeList } from './notice-list.ts';
-import { renderBenchList, renderCommandList, renderFeatureList, renderNounList } from './noun-lists.ts';
+import {
+  renderBenchList,
+  renderCommandList,
+  renderFeatureList,
+  renderNounList,
+  renderWebNounList,
+} from './noun-lists.ts';
 import { providerIds, renderProviderList, renderSimulationList, simulationIds } from './provider-list.ts';
 import { reasonFolders, renderReasonList, renderReasons } from './reason-list.ts';
 import { renderTableList } from './table-list.ts';
@@ -33,6 +39,7 @@ export const GENERATED: readonly Generated[] = [
     render: async (root) => renderSimulationList(await allSimulations(root)),
   },
   { file: 'src/api/nouns.gen.ts', render: renderNounList },
+  { file: 'src/web/nouns.gen.ts', render: renderWebNounList },
   { file: 'src/program/features.gen.ts', render: renderFeatureList },
   { file: 'src/cli/commands.gen.ts', render: renderCommandList },
   { file: 'bench/benches.gen.ts', render: renderBenchList },

@@ -6,6 +6,7 @@ import { isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { build, type Plugin } from 'esbuild';
+import { bundleDashboard } from '../src/installer/dashboard.ts';
 import { readCommit, readVersion } from '../src/program/version.ts';
 
 const ROOT = dirname(import.meta.dirname);
@@ -121,6 +122,7 @@ function writeCommand(folder: string, program: string): void {
 export async function makeServerRoot(folder: string): Promise<void> {
   await bundleServer(folder);
   await bundleAgent(join(folder, PROGRAM_DIR, 'agent.mjs'));
+  await bundleDashboard(join(folder, PROGRAM_DIR, 'dashboard'));
   cpSync(join(ROOT, 'scripts/launcher.mjs'), join(folder, PROGRAM_DIR, 'launcher.mjs'));
   writeCommand(folder, `${PROGRAM_DIR}/launcher.mjs`);
 }

@@ -15,6 +15,7 @@ import type { Sessions } from '../sessions/sessions.ts';
 import type { Workers } from '../workers/workers.ts';
 import type { AgentFiles } from './agent-files.ts';
 import type { Metrics } from './metrics.ts';
+import type { WebFiles } from './web-page.ts';
 
 /** What the server says of itself. */
 export interface ServerInfo {
@@ -66,6 +67,7 @@ export interface ApiDeps {
   /** Nouns that bring their own behaviour. */
   readonly features: PublicFeatures;
   readonly agentFiles: AgentFiles;
+  readonly webFiles: WebFiles;
   readonly metrics: Metrics;
   readonly server: ServerInfo;
   /** Where a backup is put together before it is sent. */

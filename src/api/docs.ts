@@ -37,19 +37,6 @@ function docRoutes({ server, clock }: ApiDeps, { routes }: WholeApi): Route[] {
         return page;
       },
     }),
-    route({
-      method: 'GET',
-      path: '/',
-      role: 'viewer',
-      summary: 'Redirects to the documentation.',
-      reply: z.custom<Raw>(),
-      media: ['text/plain'],
-      status: 302,
-      handle({ header }) {
-        header('location', '/docs');
-        return 'See /docs.\n';
-      },
-    }),
   ];
 }
 

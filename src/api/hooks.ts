@@ -8,6 +8,7 @@ import { originOf } from './origin.ts';
 import { httpStatusOf, PROBLEM_MEDIA, requestFaultOf, toProblem } from './problem.ts';
 import { type RequestGate, visitorOf } from './request-gate.ts';
 import type { RequestsOfToken } from './requests-of-token.ts';
+import { dashboardPage } from './web-page.ts';
 import type { HttpProblem } from './wire/problem.ts';
 
 /** What is answered in place of what was asked for; a bug is logged. */
@@ -49,9 +50,20 @@ export function answerFaults(
     void reply.code(problem.status).type(PROBLEM_MEDIA).send(JSON.stringify(problem));
   };
   app.setErrorHandler(answer);
-  app.setNotFoundHandler((request, reply) =>
-    answer(new Fault('missing', 'There is no such page.', { at: 'path', remedy: 'See /docs.' }), request, reply),
-  );
+  // The paths of the dashboard are its own: its page shows which of them names nothing.
+  app.setNotFoundHandler((request, reply) => {
+    if (!isBrowser(request.method, request.headers) || /^\/(api|assets)\//.test(request.url))
+      return answer(
+        new Fault('missing', 'There is no such page.', { at: 'path', remedy: 'See /docs.' }),
+        request,
+        reply,
+      );
+    const header = (name: string, value: string): void => void reply.header(name, value);
+    dashboardPage(deps, { headers: request.headers, header }).then(
+      (page) => void reply.send(page),
+      (thrown) => answer(thrown, request, reply),
+    );
+  });
   return answer;
 }
 

@@ -18,9 +18,9 @@ export function loginPage({ why, origin }: { readonly why: string; readonly orig
     STYLE,
     `<main><h1>Log in to Muster</h1><p class="why">${escaped(why)}</p>
 <p>A link logs this browser in. It works once, within five minutes. To get one, run this on the server's machine, in the folder where the server was started:</p>
-<pre><code>npx muster login</code></pre>
+<pre tabindex="0"><code>npx muster login</code></pre>
 <p>From another machine, name the server and your token:</p>
-<pre><code>export MUSTER_ADDRESS=${escaped(origin)}
+<pre tabindex="0"><code>export MUSTER_ADDRESS=${escaped(origin)}
 export MUSTER_TOKEN=…
 muster login</code></pre>
 <p>Then open the link that it prints.</p></main>`,

@@ -23,6 +23,7 @@ import { noun as server } from './server.ts';
 import { noun as sessions } from './sessions.ts';
 import { noun as sources } from './sources.ts';
 import { noun as tokens } from './tokens.ts';
+import { noun as webPage } from './web-page.ts';
 import { noun as workers } from './workers.ts';
 
 export const nouns: readonly Noun[] = [
@@ -49,5 +50,6 @@ export const nouns: readonly Noun[] = [
   sessions,
   sources,
   tokens,
+  webPage,
   workers,
 ];

@@ -3919,7 +3919,7 @@ export interface Paths {
     };
   };
   "/": {
-    /** Redirects to the documentation. Needs the role viewer. */
+    /** The dashboard for browsers; programs are redirected to the documentation. Needs the role viewer. */
     get: {
       parameters: {
         query?: never;
@@ -3929,10 +3929,38 @@ export interface Paths {
       };
       requestBody?: never;
       responses: {
-        302: {
+        200: {
           headers: { [name: string]: unknown };
           content: {
-            "text/plain": string;
+            "text/html": string;
+          };
+        };
+        default: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/problem+json": Schemas['Problem'];
+          };
+        };
+      };
+    };
+  };
+  "/assets/{file}": {
+    /** A file of the dashboard; its name changes with its content. Needs the role viewer. */
+    get: {
+      parameters: {
+        query?: never;
+        header?: never;
+        path: {
+          file: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        200: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/octet-stream": string;
           };
         };
         default: {

@@ -14,6 +14,7 @@ import { poolDocuments, redactBackendConfig } from './kinds.ts';
 import { withNewPools } from './new-pools.ts';
 import type { Plane } from './plane.ts';
 import { renewCertificates } from './renew-certificates.ts';
+import { openWebFiles } from './web-files.ts';
 
 /** The calls of Velda's command line carry the same tokens as ours. */
 function authorizeBy({ access }: Plane): Authorize {
@@ -62,13 +63,15 @@ function openApi(
   plane: Plane,
   { names, ready, sessions }: { names: readonly string[]; ready: Readiness; sessions: Plane['sessions'] },
 ): Promise<Api> {
-  const { http, grpc, installer, kinds, redactor, startedAt, storeKind, version, connections, loaded } = context;
+  const { http, grpc, installer, kinds, redactor, startedAt, storeKind, version, connections, loaded, dataDir } =
+    context;
   return startApi({
     ...context,
     ...plane,
     sessions,
     random: systemRandom,
     agentFiles: installer,
+    webFiles: openWebFiles(dataDir, version),
     server: {
       version,
       pid: process.pid,

@@ -30,9 +30,9 @@ function exportsOf({ text }: SourceFile): readonly string[] {
   return [...new Set(Array.from(text.matchAll(declared), (match) => match[1] as string))];
 }
 
-/** Where a name is at home. The forms of the wire bear the names of their records; a provider is imported by its own folder alone. */
+/** Where a name is at home. The forms of the wire bear the names of their records; a provider and the dashboard are imported by their own folder alone. */
 function homeOf({ path, folder }: SourceFile): string | undefined {
-  return path.startsWith('src/api/wire/') || folder === 'providers' ? undefined : folder;
+  return path.startsWith('src/api/wire/') || folder === 'providers' || folder === 'web' ? undefined : folder;
 }
 
 /** By name, the folders that export it. */

@@ -38,6 +38,7 @@ const INWARD: Readonly<Record<string, readonly string[]>> = {
   agent: ['config', 'wire', 'host'],
   cli: ['core'],
   client: [],
+  web: [],
   edge: ['core', 'access'],
   installer: ['core', 'boot'],
   program: ['api', 'broker', 'files', 'edge', 'installer', 'agent', 'cli', 'providers', ...features],
@@ -65,6 +66,7 @@ rule(
     return importsOf(file)
       .filter(({ path }) => path.startsWith('src/') && !allowed.has(folderOf(path)))
       .filter(({ path, isType }) => !(file.folder === 'cli' && isType && path.startsWith('src/api/')))
+      .filter(({ path, isType }) => !(file.folder === 'web' && isType && path.startsWith('src/api/wire/')))
       .map(({ path }) => `imports ${path}; have it handed in, or read the table through store.view`);
   },
   {
@@ -77,8 +79,12 @@ rule(
       ['src/cli/a.ts', "const b = await import('../api/wire/b.ts');"],
       ['src/store/a.ts', 'import "#config/b.ts";'],
       ['src/unheard-of/a.ts', ''],
+      ['src/web/a.tsx', "import { b } from '../api/wire/b.ts';"],
+      ['src/web/a.tsx', "import type { B } from '../api/b.ts';"],
+      ['src/web/a.tsx', "import { b } from '#core/b.ts';"],
     ],
     keeps: [
+      ['src/web/a.tsx', "import type { A } from '../api/wire/a.ts';"],
       ['src/cli/a.ts', "import type { A } from '../api/wire/a.ts';"],
       ['src/core/a.ts', "// import { b } from '#store/b.ts'\nconst said = `from '#store/b.ts'`;"],
     ],
@@ -155,6 +161,8 @@ const CLOCKS = new Set([
   'src/core/virtual-clock.ts',
   // The one zero that all threads share.
   'src/store/lease-end.ts',
+  // That of the browser.
+  'src/web/live/clock.ts',
 ]);
 
 rule(
@@ -203,7 +211,7 @@ rule(
 const isOnlyAboutAddresses = (file: SourceFile, name: string): boolean =>
   name === 'node:net' && /import \{ (?:isIPv?[46]?(?:, )?)+ \} from 'node:net'/.test(parsed(file).code);
 
-const EDGES = new Set(['providers', 'fakes', 'kube', 'store', 'broker', 'api', 'edge', 'agent', 'cli']);
+const EDGES = new Set(['providers', 'fakes', 'kube', 'store', 'broker', 'api', 'edge', 'agent', 'cli', 'web']);
 const NETWORK = /^(node:(net|http|https|http2|tls|dgram|dns)(\/.*)?|@grpc\/grpc-js|undici|fastify|ws|pg)$/;
 
 // A `fetch` that was handed in is the business of the part that handed it in.

@@ -16,7 +16,7 @@ export interface SourceFile {
 
 const isGenerated = (path: string): boolean => /(\.gen\.ts|_pb\.ts)$/.test(path);
 /** Tests, and what only tests use: it is named so, or lies in a folder of that name. */
-export const isTest = (path: string): boolean => /\.test\.ts$|\/testing(\.ts$|\/)/.test(path);
+export const isTest = (path: string): boolean => /\.test\.tsx?$|\/testing(\.ts$|\/)/.test(path);
 
 /** Every TypeScript file below `src` that people write. */
 export function sourceFiles(): SourceFile[] {

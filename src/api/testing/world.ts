@@ -1,5 +1,6 @@
 import { tmpdir } from 'node:os';
 import { Readable } from 'node:stream';
+import { gzipSync } from 'node:zlib';
 import type { InjectOptions } from 'fastify';
 import type { Role } from '#core/access.ts';
 import { DEFAULT_FILE_LIMITS } from '#core/file.ts';
@@ -44,6 +45,13 @@ const agentFiles: ApiDeps['agentFiles'] = {
   },
 };
 
+const packed = (mediaType: string, text: string) => ({ mediaType, gzipped: gzipSync(text) });
+const WEB_FILES = new Map([
+  ['index.html', packed('text/html', '<!doctype html><script type="module" src="/assets/main-ABC.js"></script>')],
+  ['main-ABC.js', packed('text/javascript', 'document.title = "Muster";')],
+]);
+const webFiles: ApiDeps['webFiles'] = { find: async (name) => WEB_FILES.get(name) };
+
 async function openDeps(options: WorldOptions, disk: Disk) {
   const { clock = new VirtualClock() } = options;
   const random = seededRandom(1);
@@ -68,6 +76,7 @@ async function openDeps(options: WorldOptions, disk: Disk) {
     features: {},
     journal: { lastDecision: () => undefined },
     agentFiles,
+    webFiles,
     metrics: openMetrics({ ...means, build: { version: '0.0.0-test', commit: 'abc' } }),
     server: {
       version: '0.1.0',

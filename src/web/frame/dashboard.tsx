@@ -1,0 +1,29 @@
+import { LocationProvider, Route, Router } from 'preact-iso/router';
+import type { Live } from '../live/live.ts';
+import { LiveContext } from '../live/use.ts';
+import type { WebNoun } from '../noun.ts';
+import { webNouns } from '../nouns.gen.ts';
+import { Frame } from './frame.tsx';
+import { UnknownPath } from './unknown-path.tsx';
+
+/** Paths that are no pages of the dashboard: the browser loads them itself. */
+const SCOPE = /^\/(?!(?:api|assets|docs|login|logout|metrics|openapi\.json)(?:[/?#]|$))/;
+
+const nouns: readonly WebNoun[] = webNouns.toSorted((a, b) => a.order - b.order);
+
+export function Dashboard({ live }: { readonly live: Live }) {
+  return (
+    <LiveContext.Provider value={live}>
+      <LocationProvider scope={SCOPE}>
+        <Frame nouns={nouns}>
+          <Router>
+            {nouns.flatMap(({ pages }) =>
+              pages.map(({ path, page }) => <Route key={path} path={path} component={page} />),
+            )}
+            <Route default component={() => <UnknownPath nouns={nouns} />} />
+          </Router>
+        </Frame>
+      </LocationProvider>
+    </LiveContext.Provider>
+  );
+}

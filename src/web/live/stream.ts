@@ -1,0 +1,50 @@
+import type { Change } from '../../api/wire/event.ts';
+
+/** What the stream of changes says; a heartbeat says only that the server is there. */
+export type Told =
+  | { readonly kind: 'hello' | 'reset' | 'beat'; readonly position?: string }
+  | { readonly kind: 'change'; readonly position?: string; readonly change: Change };
+
+/** One block of lines, as https://html.spec.whatwg.org/multipage/server-sent-events.html has it. */
+function read(block: string): Told | undefined {
+  const fields = new Map<string, string>();
+  for (const line of block.split('\n')) {
+    const at = line.indexOf(':');
+    if (at > 0) fields.set(line.slice(0, at), line.slice(at + 1).replace(/^ /, ''));
+  }
+  const id = fields.get('id');
+  const position = id === undefined ? {} : { position: id };
+  switch (fields.get('event')) {
+    case undefined:
+      return { kind: 'beat' };
+    case 'hello':
+      return { kind: 'hello', ...position };
+    case 'reset':
+      return { kind: 'reset', ...position };
+    case 'change':
+      return { kind: 'change', ...position, change: JSON.parse(fields.get('data') ?? '') as Change };
+  }
+  return undefined;
+}
+
+/** Reads server-sent events until the stream ends or breaks. */
+export async function* readStream(body: ReadableStream<Uint8Array>): AsyncGenerator<Told> {
+  const reader = body.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      text += decoder.decode(value, { stream: true });
+      const blocks = text.split('\n\n');
+      text = blocks.pop() ?? '';
+      for (const block of blocks) {
+        const told = read(block);
+        if (told) yield told;
+      }
+    }
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}

@@ -1,0 +1,160 @@
+import { OVERVIEW_PATH } from '../frame/frame.tsx';
+import type { Overview } from '../live/expected.ts';
+import { useLive } from '../live/use.ts';
+import type { WebNoun } from '../noun.ts';
+import { Shown } from '../parts/standing.tsx';
+import { Ago, ClockTime } from '../parts/time.tsx';
+import { counted, dollars, number, span } from '../parts/words.ts';
+import { PoolRows } from './pools.tsx';
+
+function Problems({ overview: { problems, more_problems, events } }: { readonly overview: Overview }) {
+  if (problems.length === 0) {
+    const [last] = events;
+    return <p class="quiet">Nothing needs you. {last && <>Last change {<Ago at={last.at} />}.</>}</p>;
+  }
+  return (
+    <section aria-label="Problems">
+      <h2>Problems ({number(problems.length + more_problems)})</h2>
+      <ul class="problems">
+        {problems.map((problem) => (
+          <li key={problem.id}>
+            <span class="dot problem" aria-hidden="true" />
+            <a href={problem.link}>{problem.subject}</a>
+            <span class="what">
+              {problem.what} <span class="quiet">{problem.remedy}</span>
+            </span>
+            <span class="quiet">
+              <Ago at={problem.since} />
+              {problem.waiting_sessions ? ` · ${counted(problem.waiting_sessions, 'session')} wait` : ''}
+            </span>
+          </li>
+        ))}
+      </ul>
+      {more_problems > 0 && <p class="quiet">{counted(more_problems, 'more problem')}</p>}
+    </section>
+  );
+}
+
+const PARTS = [
+  ['busy', 'ok'],
+  ['idle', 'idle'],
+  ['starting', 'wait'],
+  ['draining', 'wait'],
+  ['parked', 'off'],
+  ['deleting', 'off'],
+  ['lost', 'problem'],
+] as const;
+
+/** Workers by phase as one bar, with a word and a figure for each. */
+function WorkerBar({ workers }: { readonly workers: Overview['workers'] }) {
+  const parts = PARTS.filter(([phase]) => workers[phase] > 0);
+  return (
+    <div class="worker-bar">
+      <a href="/workers">
+        <strong>{counted(workers.total, 'worker')}</strong>
+      </a>
+      {workers.total > 0 && (
+        <span class="bar-parts" aria-hidden="true">
+          {parts.map(([phase, tone]) => (
+            <span key={phase} class={`fill ${tone}`} style={`flex-grow: ${workers[phase]}`} />
+          ))}
+        </span>
+      )}
+      {parts.map(([phase, tone]) => (
+        <a key={phase} class="state" href={phase === 'starting' ? '/workers' : `/workers?phase=${phase}`}>
+          <span class={`dot ${tone}`} aria-hidden="true" />
+          {number(workers[phase])} {phase}
+        </a>
+      ))}
+    </div>
+  );
+}
+
+function Now({ overview }: { readonly overview: Overview }) {
+  const { workers, sessions, longest_wait_ms: longestMs, sources } = overview;
+  const unpriced = overview.machines_without_price;
+  return (
+    <section aria-label="Now">
+      <h2>Now</h2>
+      <WorkerBar workers={workers} />
+      <p class="sums">
+        <a href="/sessions?phase=queued">
+          <strong>{number(sessions.queued)}</strong> queued
+          {longestMs ? `, longest ${span(longestMs)}` : ''}
+        </a>
+        <a href="/sessions?phase=running">
+          <strong>{number(sessions.running)}</strong> running
+        </a>
+        {sessions.unknown > 0 && (
+          <a href="/sessions?phase=unknown">
+            <strong>{number(sessions.unknown)}</strong> of unknown state
+          </a>
+        )}
+        <span>
+          <strong>{dollars(overview.dollars_per_hour)}</strong>/h
+          {unpriced > 0 && <span class="quiet"> ({counted(unpriced, 'machine')} without a price)</span>}
+        </span>
+        <a href="/sources">
+          {sources.in_error > 0 ? (
+            <>
+              <span class="dot problem" aria-hidden="true" /> <strong>{number(sources.in_error)}</strong> of{' '}
+              {counted(sources.total, 'source')} in error
+            </>
+          ) : (
+            `${counted(sources.total, 'source')}, none in error`
+          )}
+        </a>
+      </p>
+    </section>
+  );
+}
+
+function Recent({ events }: Pick<Overview, 'events'>) {
+  if (events.length === 0) return null;
+  return (
+    <section aria-label="Recent">
+      <h2>
+        <a href="/events">Recent</a>
+      </h2>
+      <ul class="events">
+        {events.map(({ id, at, message }) => (
+          <li key={id}>
+            <ClockTime at={at} /> {message}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function OverviewPage() {
+  const asked = useLive().known<Overview>(OVERVIEW_PATH).value;
+  return (
+    <>
+      <h1 class="only-read">Overview</h1>
+      <Shown asked={asked}>
+        {(overview) => (
+          <>
+            <Problems overview={overview} />
+            <Now overview={overview} />
+          </>
+        )}
+      </Shown>
+      <section aria-label="Pools">
+        <h2>
+          <a href="/pools">Pools</a>
+        </h2>
+        <PoolRows path="/pools" />
+      </section>
+      {asked.value && <Recent events={asked.value.events} />}
+    </>
+  );
+}
+
+export const noun: WebNoun = {
+  path: '/',
+  title: 'Overview',
+  order: 10,
+  key: 'o',
+  pages: [{ path: '/', page: OverviewPage }],
+};
