@@ -112,6 +112,8 @@ export interface KubeReleaseOptions {
 export interface SimCommandOptions {
   readonly cloud: string;
   readonly port: number;
+  /** The cluster of this computer that its GPU machines become nodes of; absent: of none. */
+  readonly kubeconfig?: string | undefined;
   readonly signal: AbortSignal;
   /** Called once, when it can be used. */
   started(cloud: SimulatedCloud): void;

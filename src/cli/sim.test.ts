@@ -37,10 +37,10 @@ function openSim() {
 test('tells where it answers, what to set and what to try', async () => {
   const scene = openSim();
 
-  const code = await scene.muster('sim', 'cloud', 'aws', '--port', '4566');
+  const code = await scene.muster('sim', 'cloud', 'aws', '--port', '4566', '--kubeconfig', '/tmp/kubeconfig');
 
   expect(code).toBe(0);
-  expect(scene.simulated).toMatchObject([{ cloud: 'aws', port: 4_566 }]);
+  expect(scene.simulated).toMatchObject([{ cloud: 'aws', port: 4_566, kubeconfig: '/tmp/kubeconfig' }]);
   const lines = scene.output().split('\n');
   expect(lines).toContain('  export AWS_ENDPOINT_URL=http://127.0.0.1:4566');
   expect(lines).toContain('  export AWS_REGION=us-west-2');

@@ -37,10 +37,11 @@ function simCommand(cli: Cli, local: Local): Command {
     .description('run a simulated cloud on this computer; its machines are real processes')
     .addArgument(new Argument('<cloud>', 'the cloud to simulate').choices(simulations.map(({ id }) => id)))
     .option('--port <number>', 'port to listen on (default: any free port)', whole('--port', 1, 65_535))
-    .action(async (name: string, { port = 0 }: { port?: number }) => {
+    .option('--kubeconfig <file>', 'make its GPU machines nodes of this cluster, which must be on this computer')
+    .action(async (name: string, { port = 0, kubeconfig }: { port?: number; kubeconfig?: string }) => {
       const bold = (text: string): string => (isInteractive(cli.terminal.output) ? styleText('bold', text) : text);
       const started = (simulated: SimulatedCloud): void => print(cli.terminal, story(simulated, bold));
-      await local.simCloud({ cloud: name, port, signal: cli.signal, started });
+      await local.simCloud({ cloud: name, port, kubeconfig, signal: cli.signal, started });
     });
   withExamples(
     cloud,

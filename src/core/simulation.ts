@@ -12,7 +12,26 @@ export interface SimulatedCloud {
   readonly tries: readonly string[];
 }
 
+/** A machine of node groups that runs, as its kubelet would register it. */
+export interface SimulatedNode {
+  readonly name: string;
+  readonly providerId: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** By the names that pods use, in words of Kubernetes: `208`, `1871Gi`. */
+  readonly allocatable: Readonly<Record<string, string>>;
+}
+
+/** Machines that a Kubernetes cluster may have as nodes. */
+export interface SimulatedNodes {
+  /** Those that run now. */
+  running(): readonly SimulatedNode[];
+  /** Commands to try where they are nodes of a cluster, one a line. */
+  readonly tries: readonly string[];
+}
+
 export interface RunningSimulation extends SimulatedCloud {
+  /** Absent: none of its machines can be nodes. */
+  readonly nodes?: SimulatedNodes | undefined;
   /** Ends it and all its machines. */
   close(): Promise<void>;
 }

@@ -14,6 +14,7 @@ import { runDisruptionController } from './controllers/disruption-budgets.ts';
 import { runGarbageCollector } from './controllers/garbage.ts';
 import { answerIngress } from './controllers/ingress.ts';
 import { runNamespaceController } from './controllers/namespaces.ts';
+import { runOrphanedPodCollector } from './controllers/orphaned-pods.ts';
 import { runWorkloadController } from './controllers/workloads.ts';
 import { runCrdController } from './crds/controller.ts';
 import { fieldsOf, type KubeObject, timestamp } from './objects/object.ts';
@@ -129,6 +130,7 @@ export function openFakeKubernetes(options: FakeKubernetesOptions): FakeKubernet
   runCrdController(world);
   runNamespaceController(world);
   runGarbageCollector(world);
+  runOrphanedPodCollector(world);
   runWorkloadController(world);
   runDisruptionController(world);
   runBalancers(world);

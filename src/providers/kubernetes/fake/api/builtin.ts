@@ -130,7 +130,13 @@ export const BUILTIN: readonly Resource[] = [
     selectable: [['status', 'phase']],
     prepare: prepareNamespace,
   }),
-  core('nodes', 'Node', { shortNames: ['no'], isNamespaced: false, hasStatus: true, columns: NODE_COLUMNS }),
+  core('nodes', 'Node', {
+    shortNames: ['no'],
+    isNamespaced: false,
+    hasStatus: true,
+    takesStatus: true,
+    columns: NODE_COLUMNS,
+  }),
   core('pods', 'Pod', {
     shortNames: ['po'],
     categories: ['all'],

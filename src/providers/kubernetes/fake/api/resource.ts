@@ -27,6 +27,8 @@ export interface Resource {
   readonly categories: readonly string[];
   readonly isNamespaced: boolean;
   readonly hasStatus: boolean;
+  /** A new object keeps the status that it came with: kubelets register their nodes with one. */
+  readonly takesStatus?: true | undefined;
   /** Whether `metadata.generation` grows with each change of what is no status. */
   readonly countsGenerations: boolean;
   /** A custom resource takes no strategic merge patch, and needs a resourceVersion for a PUT. */

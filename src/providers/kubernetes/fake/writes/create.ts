@@ -45,7 +45,8 @@ export function createFrom(ask: WriteAsk, written: Fields): KubeObject {
   checkNamespace(ask, name);
   const meta = freshMeta(ask, metadata, name);
   const { status: _status, ...rest } = written;
-  const draft = (resource.hasStatus ? { ...rest, metadata: meta } : { ...written, metadata: meta }) as KubeObject;
+  const isStatusApart = resource.hasStatus && !resource.takesStatus;
+  const draft = { ...(isStatusApart ? rest : written), metadata: meta } as KubeObject;
   const admitted = admit(ask, resource.conversion?.toStored(draft) ?? draft, undefined);
   const made =
     ask.writer.operation === 'Apply' ? admitted : noteUpdate(undefined, withoutOwners(admitted), resource, ask.writer);
