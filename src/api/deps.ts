@@ -48,7 +48,7 @@ export interface ApiDeps {
   >;
   readonly workers: Pick<
     Workers,
-    'drain' | 'release' | 'freeze' | 'thaw' | 'plan' | 'foresee' | 'trouble' | 'troubled' | 'bootWait'
+    'drain' | 'release' | 'freeze' | 'thaw' | 'plan' | 'foresee' | 'trouble' | 'troubled' | 'bootWait' | 'limits'
   >;
   readonly sessions: Pick<
     Sessions,

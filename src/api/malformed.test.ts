@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import type { InjectOptions } from 'fastify';
 import { describe, expect, it } from 'vitest';
 import { Fault } from '#core/fault.ts';
+import type { Pool } from '#core/pool.ts';
 import { poolWithSecret, row } from './testing/rows.ts';
 import { apiWorld } from './testing/world.ts';
 import { HttpProblem } from './wire/problem.ts';
@@ -268,6 +269,7 @@ describe('failures', () => {
         trouble: () => undefined,
         troubled: () => new Map(),
         bootWait: () => undefined,
+        limits: ({ spec }: Pool) => ({ scaling: spec.scaling }),
       },
     };
     const { call, lines } = await apiWorld({

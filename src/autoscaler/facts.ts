@@ -1,6 +1,7 @@
 import type { FaultKind } from '#core/fault.ts';
 import type { Scaling, UpdatePolicy } from '#core/pool.ts';
 import type { Alternative, Reason } from '#core/reason.ts';
+import type { SetBy } from '#core/schedule.ts';
 import type { PoolNeed } from '#core/source.ts';
 import type { WorkerPhase } from '#core/worker.ts';
 
@@ -39,7 +40,10 @@ export interface OfferFact {
 /** All that a decision rests on. Every time in it is on one clock that only grows. */
 export interface Facts {
   readonly nowMs: number;
+  /** As they are now. */
   readonly scaling: Scaling;
+  /** What sets those limits that are not as the pool is defined. */
+  readonly setBy?: SetBy | undefined;
   readonly workers: readonly WorkerFact[];
   /** Sessions that wait for a slot. */
   readonly queued: number;

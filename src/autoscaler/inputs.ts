@@ -11,6 +11,7 @@ type ReadScaling = Omit<Scaling, 'syncEveryMs' | 'errorResetAfterMs' | 'initialD
 interface Written {
   readonly v: 1;
   readonly scaling: ReadScaling;
+  readonly setBy?: Facts['setBy'];
   readonly queued: number;
   readonly offers: readonly (Omit<OfferFact, 'coolingUntilMs'> & { readonly coolingForMs?: number })[];
   readonly updatePolicy?: Facts['updatePolicy'];
@@ -34,7 +35,8 @@ const FLAGS = { outdated: 'o', stopping: 's', overdue: 'x' } as const;
 export function writeFacts(facts: Facts, redactText = (text: string): string => text): string {
   const { nowMs, cloudFault, runawayUntilMs, surplusSinceMs } = facts;
   // Piece by piece: an object made only to be written would cost more than its text.
-  let text = `{"v":1,"scaling":${writeScaling(facts.scaling)},"queued":${facts.queued},"offers":[`;
+  const setBy = facts.setBy === undefined ? '' : `,"setBy":${JSON.stringify(facts.setBy)}`;
+  let text = `{"v":1,"scaling":${writeScaling(facts.scaling)}${setBy},"queued":${facts.queued},"offers":[`;
   for (let at = 0; at < facts.offers.length; at += 1)
     text += `${at === 0 ? '' : ','}${writeOffer(facts.offers[at] as OfferFact, nowMs, redactText)}`;
   text += ']';
@@ -167,6 +169,7 @@ export function readFacts(inputs: string): Facts {
   return {
     nowMs: NOW_MS,
     scaling: Object.assign(written.scaling, { syncEveryMs: 0, errorResetAfterMs: 0 }),
+    setBy: written.setBy,
     workers: readWorkers(written),
     queued: written.queued,
     offers: written.offers.map(({ coolingForMs, ...offer }) =>

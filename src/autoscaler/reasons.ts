@@ -1,6 +1,7 @@
 // Every reason of a decision about a pool, with its sentence. No sentence holds a running time: equal reasons read alike.
 import { formatDuration } from '#core/duration.ts';
 import type { Reason, SubjectReasons } from '#core/reason.ts';
+import type { LimitName } from '#core/schedule.ts';
 import { mostIdleSlots } from './counts.ts';
 import type { Facts, WorkerFact } from './facts.ts';
 import type { Growth, Shrinkage } from './scale.ts';
@@ -63,14 +64,22 @@ function slotsNow({ queued, workers }: Facts, idleSlots: number): string {
     : `${queued} queued, ${idleSlots - starting} idle, ${starting} starting`;
 }
 
+/** What sets a limit, where that is not the definition of the pool. */
+function by({ setBy }: Facts, limit: LimitName): string {
+  const what = setBy?.[limit];
+  return what === undefined ? '' : ` (${what})`;
+}
+
 /** What the pool lacks, in figures. */
 export function shortage(facts: Facts, idleSlots: number): string {
   const { scaling, queued } = facts;
   const idle = slotsNow(facts, idleSlots);
   if (idleSlots - queued < scaling.minIdleSlots) {
-    return scaling.minIdleSlots > 0 ? `${idle}, below min_idle ${scaling.minIdleSlots}` : idle;
+    return scaling.minIdleSlots > 0
+      ? `${idle}, below min_idle ${scaling.minIdleSlots}${by(facts, 'minIdleSlots')}`
+      : idle;
   }
-  return `fewer workers than min_agents ${scaling.minAgents}`;
+  return `fewer workers than min_agents ${scaling.minAgents}${by(facts, 'minAgents')}`;
 }
 
 /** What is launched of what the pool lacks; undefined where nothing is. */
@@ -191,11 +200,11 @@ const RULES = {
     means: 'The pool lacks workers, and `max_agents` allows no more.',
     with: { maxAgents },
     why(details) {
-      const most = maxAgents(details);
+      const most = `${maxAgents(details)}${by(details.facts, 'maxAgents')}`;
       const launched = launching(details);
       if (launched !== undefined) return `${launched}, up to max_agents ${most}`;
-      return most === 0
-        ? `${lacking(details)}, but max_agents 0 never launches`
+      return maxAgents(details) === 0
+        ? `${lacking(details)}, but max_agents ${most} never launches`
         : `${lacking(details)}, but the pool is at max_agents ${most}`;
     },
     unless: (details) =>
@@ -257,8 +266,9 @@ const RULES = {
       minAgents: ({ facts }) => facts.scaling.minAgents,
     },
     why({ facts, growth }) {
-      const bounds = `min_idle ${facts.scaling.minIdleSlots}, max_idle ${mostIdleSlots(facts)}`;
-      return `${slotsNow(facts, growth.idleSlots)}: within ${bounds}, min_agents ${facts.scaling.minAgents}`;
+      const { minIdleSlots, minAgents } = facts.scaling;
+      const idle = `min_idle ${minIdleSlots}${by(facts, 'minIdleSlots')}, max_idle ${mostIdleSlots(facts)}${by(facts, 'maxIdleSlots')}`;
+      return `${slotsNow(facts, growth.idleSlots)}: within ${idle}, min_agents ${minAgents}${by(facts, 'minAgents')}`;
     },
     unless: () => 'a session arrives or ends, or the limits change',
   }),
@@ -266,21 +276,21 @@ const RULES = {
     means: 'More slots are idle than `max_idle_agents` allows: workers are removed at once.',
     with: { maxIdle: ({ facts }) => mostIdleSlots(facts) },
     why: (details) =>
-      `${idleNow(details)}, above max_idle ${mostIdleSlots(details.facts)}: removing ${details.shrinkage.removed}`,
+      `${idleNow(details)}, above max_idle ${mostIdleSlots(details.facts)}${by(details.facts, 'maxIdleSlots')}: removing ${details.shrinkage.removed}`,
     unless: () => 'you raise max_idle',
   }),
   'idle-decay-wait': rule<Shrinking>({
     means: 'More slots are idle than `min_idle_agents` asks for: a worker is removed once `idle_decay` has passed.',
     with: { minIdle, decay },
     why: (details) =>
-      `${idleNow(details)}, more than min_idle ${minIdle(details)}: removing one worker after idle_decay ${decay(details)}`,
+      `${idleNow(details)}, more than min_idle ${minIdle(details)}${by(details.facts, 'minIdleSlots')}: removing one worker after idle_decay ${decay(details)}`,
     unless: () => 'a session takes an idle slot before',
   }),
   'idle-decay': rule<Shrinking>({
     means: 'More slots were idle than `min_idle_agents` asks for during `idle_decay`: a worker is removed.',
     with: { minIdle, decay },
     why: (details) =>
-      `${idleNow(details)}, more than min_idle ${minIdle(details)} for idle_decay ${decay(details)}: removing ${details.shrinkage.removed}`,
+      `${idleNow(details)}, more than min_idle ${minIdle(details)}${by(details.facts, 'minIdleSlots')} for idle_decay ${decay(details)}: removing ${details.shrinkage.removed}`,
     unless: () => 'you raise min_idle',
   }),
 } as const;

@@ -8,8 +8,8 @@ import { oneLine, pairsLine, renderFacts } from './table.ts';
 
 const kindsOf = (pool: Pool): string => pool.backends.map(({ kind }) => kind).join(', ');
 
-const sizeOf = ({ backends, workers, auto_scaler: { max_agents } }: Pool): string =>
-  backends.length === 0 ? `${workers.total}` : `${workers.total}/${max_agents}`;
+const sizeOf = ({ backends, workers, auto_scaler, limits_now }: Pool): string =>
+  backends.length === 0 ? `${workers.total}` : `${workers.total}/${(limits_now ?? auto_scaler).max_agents}`;
 
 export const poolListing: TableLayout<Pool> = {
   nothing: 'No pools. Define one under `agent_pools:` in the configuration, or with `muster pool apply FILE`.',
@@ -35,7 +35,14 @@ export const poolListing: TableLayout<Pool> = {
   ],
 };
 
-function workersOf({ workers, auto_scaler: scaler, backends }: Pool): string {
+type ShownWindow = NonNullable<Pool['auto_scaler']['schedules']>[number];
+
+function windowText({ name, days = 'every day', from, to, timezone, ...limits }: ShownWindow): string {
+  return `${name === undefined ? '' : `${name}: `}${days} ${from}-${to} ${timezone}, ${pairsLine(limits)}`;
+}
+
+function workersOf({ workers, auto_scaler, limits_now, backends }: Pool): string {
+  const scaler = limits_now ?? auto_scaler;
   const leaving = workers.draining + workers.deleting;
   const parts = `${workers.idle} idle, ${workers.busy} busy, ${workers.launching + workers.booting} booting, ${leaving} leaving, ${workers.lost} lost`;
   return backends.length === 0
@@ -45,7 +52,8 @@ function workersOf({ workers, auto_scaler: scaler, backends }: Pool): string {
 
 export function poolFacts(pool: Pool): string {
   const { auto_scaler: scaler, frozen, removal, sessions, slots } = pool;
-  const keeps = `keeps ${scaler.min_idle_agents} to ${scaler.max_idle_agents} idle, ${scaler.idle_decay} decay`;
+  const now = pool.limits_now ?? scaler;
+  const keeps = `keeps ${now.min_idle_agents} to ${now.max_idle_agents} idle, ${scaler.idle_decay} decay`;
   return renderFacts([
     ['Name', pool.name],
     ['Description', pool.description && oneLine(pool.description)],
@@ -62,6 +70,12 @@ export function poolFacts(pool: Pool): string {
     ['Team', pool.owner.team && oneLine(pool.owner.team)],
     ['Workers', workersOf(pool)],
     ['Slots', `${slots.free} free of ${slots.total}${pool.backends.length === 0 ? '' : `; ${keeps}`}`],
+    ['Limits by', pool.limits_now && oneLine(pool.limits_now.set_by.join(', '))],
+    ...(scaler.schedules ?? []).map((window): [string, string] => ['Schedule', oneLine(windowText(window))]),
+    [
+      'Wait target',
+      scaler.wait_target && `p95 ${scaler.wait_target.p95}, up to ${scaler.wait_target.max_idle_agents} idle`,
+    ],
     ['Sessions', `${sessions.placed} placed, ${sessions.queued} queued`],
     ['Backends', kindsOf(pool) || 'none: agents join by themselves'],
     ['Labels', pairsLine(pool.labels)],

@@ -690,6 +690,30 @@ export interface Schemas {
       allocation_error_reset_after: string;
       boot_timeout: string;
       max_price_per_hour?: number;
+      schedules?: ({
+        name?: string;
+        days?: string;
+        from: string;
+        to: string;
+        timezone: string;
+        min_agents?: number;
+        max_agents?: number;
+        min_idle_agents?: number;
+        max_idle_agents?: number;
+      })[];
+      wait_target?: {
+        p95: string;
+        max_idle_agents: number;
+      };
+    };
+    /** Set while a schedule or a wait target changes the limits. */
+    limits_now?: {
+      min_agents: number;
+      max_agents: number;
+      min_idle_agents: number;
+      max_idle_agents: number;
+      /** The windows or the target that set them. */
+      set_by: string[];
     };
     update_policy: "keep" | "replace_idle" | "rolling";
     backends: ({

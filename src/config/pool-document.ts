@@ -101,7 +101,7 @@ export function schemaFor({ kinds, trust }: Pick<ReadPoolOptions, 'kinds' | 'tru
 export function poolWarnings(spec: PoolSpec, root: ConfigNode, under = ''): readonly Problem[] {
   const { scaling, agentAuth, agentNetworks } = spec;
   const warnings: Problem[] = [];
-  const warn = (keys: readonly string[], message: string): void => {
+  const warn = (keys: readonly PropertyKey[], message: string): void => {
     const { path, place } = locate(root, keys, under);
     warnings.push(problemAt(path, place, message));
   };
@@ -112,7 +112,8 @@ export function poolWarnings(spec: PoolSpec, root: ConfigNode, under = ''): read
       `is ${scaling.minIdleSlots} idle slots, but max_agents allows at most ${mostSlots}`,
     );
   }
-  for (const { key, message } of scalingWarnings(spec)) warn(['autoScaler', key], message);
+  for (const { key, at, message } of scalingWarnings(spec))
+    warn(['autoScaler', key, ...(at === undefined ? [] : [at])], message);
   if (agentAuth === 'network') {
     warn(['agentAuth'], 'lets every program in agent_networks join as an agent; prefer token');
   } else if (agentNetworks.length > 0) {

@@ -87,6 +87,7 @@ export function poolSchema(kinds: Kinds<Backend>, trust: Trust): z.ZodType<PoolS
         ...termsOf(backends),
         updatePolicy: pool.updatePolicy,
         scaling: scalingOf(scaler, pool.bootTimeout),
+        ...foresightOf(scaler),
         drainTimeoutMs: pool.drainTimeout,
         agentAuth: pool.agentAuth,
         agentNetworks: pool.agentNetworks,
@@ -132,6 +133,14 @@ function scalingOf(scaler: Scaler, bootTimeoutMs: number): Scaling {
   };
 }
 
+/** Absent keys stay absent, so that a definition without them is the same as before. */
+function foresightOf({ schedules, waitTarget }: Scaler): Pick<PoolSpec, 'schedules' | 'waitTarget'> {
+  return {
+    ...(schedules && schedules.length > 0 && { schedules }),
+    ...(waitTarget && { waitTarget: { p95Ms: waitTarget.p95, maxIdleSlots: waitTarget.maxIdleAgents } }),
+  };
+}
+
 function checkBounds(scaler: Partial<Scaler>, context: z.RefinementCtx): void {
   const { minAgents, maxAgents, backend, backends } = scaler;
   const areNumbers = typeof minAgents === 'number' && typeof maxAgents === 'number' && maxAgents >= 0;
@@ -139,12 +148,29 @@ function checkBounds(scaler: Partial<Scaler>, context: z.RefinementCtx): void {
     const message = `is ${minAgents}, above max_agents ${maxAgents}`;
     context.addIssue({ code: 'custom', path: ['minAgents'], message });
   }
+  checkWindows(scaler, context);
+  if (scaler.waitTarget !== undefined && (scaler.minIdleAgents ?? 0) > 0) {
+    const message = 'stands beside min_idle_agents; keep one of them: the server chooses the idle slots for the target';
+    context.addIssue({ code: 'custom', path: ['waitTarget'], message });
+  }
   if (backend !== undefined && backends !== undefined) {
     context.addIssue({
       code: 'custom',
       path: ['backends'],
       message: 'cannot be combined with backend; keep one of them',
     });
+  }
+}
+
+/** Each window by itself; where two are open together, `max_agents` holds. */
+function checkWindows(scaler: Partial<Scaler>, context: z.RefinementCtx): void {
+  if (!Array.isArray(scaler.schedules)) return;
+  for (const [at, window] of scaler.schedules.entries()) {
+    const { minAgents = scaler.minAgents, maxAgents = scaler.maxAgents } = window;
+    if (typeof minAgents !== 'number' || typeof maxAgents !== 'number' || minAgents <= maxAgents) continue;
+    const isOwn = window.minAgents !== undefined;
+    const message = isOwn ? `is ${minAgents}, above max_agents ${maxAgents}` : `is below min_agents ${minAgents}`;
+    context.addIssue({ code: 'custom', path: ['schedules', at, isOwn ? 'minAgents' : 'maxAgents'], message });
   }
 }
 

@@ -51,7 +51,7 @@ function documentOf(spec: PoolSpec, kinds: Kinds<Backend>, options: WriteOptions
       updatePolicy: spec.updatePolicy,
       agentAuth: spec.agentAuth,
       agentNetworks: spec.agentNetworks,
-      autoScaler: { ...backendsOf(spec), ...scalerOf(scaling) },
+      autoScaler: { ...backendsOf(spec), ...scalerOf(scaling), ...foresightOf(spec) },
     },
     options,
   ) as { auto_scaler?: object };
@@ -85,6 +85,13 @@ function scalerOf(scaling: Scaling): object {
     scaleUpErrorRetryDelay: scaling.retryDelayMs,
     allocationErrorResetAfter: isResetDerived ? undefined : scaling.errorResetAfterMs,
     maxPricePerHour: scaling.maxPricePerHour,
+  };
+}
+
+function foresightOf({ schedules, waitTarget }: PoolSpec): object {
+  return {
+    schedules,
+    waitTarget: waitTarget && { p95: waitTarget.p95Ms, maxIdleAgents: waitTarget.maxIdleSlots },
   };
 }
 

@@ -35,6 +35,18 @@ it('writes durations with their unit, and leaves out what is not set', () => {
   expect(scalerOf().backend).toEqual({ someCloud: { size: 'large', lifetime: '3600000ms' } });
 });
 
+it('writes windows and wait target as a document has them', () => {
+  const parsed = z.strictObject(autoscalerFields).parse({
+    schedules: [{ days: ['Monday', 'sat-sun'], from: '08:00', to: '24:00', minIdleAgents: 2 }],
+    waitTarget: { p95: '1m30s', maxIdleAgents: 4 },
+  });
+
+  expect(scalerOf({ shared: parsed }).scaling).toMatchObject({
+    schedules: [{ days: 'mon,sat-sun', from: '08:00', to: '24:00', timezone: 'UTC', minIdleAgents: 2 }],
+    waitTarget: { p95: '90000ms', maxIdleAgents: 4 },
+  });
+});
+
 it('has the same version as long as it says the same', () => {
   const version = (more: object) => autoPool({ ...POOL, ...more }).version;
 

@@ -39,7 +39,13 @@ const given = (settings: Settings = {}): Settings =>
 /** As a document writes them: there a bare number counts seconds, and inside all durations are milliseconds. */
 function written(fields: Fields, settings: Settings): Settings {
   const entries = Object.entries(given(settings));
-  return Object.fromEntries(entries.map(([key, value]) => [key, isDuration(fields[key]) ? `${value}ms` : value]));
+  return Object.fromEntries(entries.map(([key, value]) => [key, writtenValue(fields[key], value)]));
+}
+
+function writtenValue(field: z.ZodType | undefined, value: unknown): unknown {
+  if (isDuration(field)) return `${value}ms`;
+  const within = field && inner(field);
+  return within instanceof z.ZodObject ? written(within.shape as Fields, value as Settings) : value;
 }
 
 export interface AutoPool {

@@ -1,3 +1,4 @@
+import type { Schedule } from './schedule.ts';
 import { type Row, table } from './table.ts';
 
 /** One way to make machines for a pool: a backend kind and its checked configuration. */
@@ -56,6 +57,13 @@ export interface Scaling {
   readonly maxPricePerHour?: number | undefined;
 }
 
+/** How long sessions may wait; the server chooses how many slots idle for it. */
+export interface WaitTarget {
+  /** 95 of 100 sessions start within this time. */
+  readonly p95Ms: number;
+  readonly maxIdleSlots: number;
+}
+
 export const AGENT_AUTHS = ['token', 'mtls', 'machine', 'network'] as const;
 
 export interface PoolSpec {
@@ -68,6 +76,9 @@ export interface PoolSpec {
   /** Absent: `replace_idle`. */
   readonly updatePolicy?: UpdatePolicy | undefined;
   readonly scaling: Scaling;
+  /** Windows in which other limits hold. */
+  readonly schedules?: readonly Schedule[] | undefined;
+  readonly waitTarget?: WaitTarget | undefined;
   readonly drainTimeoutMs: number;
   readonly agentAuth: (typeof AGENT_AUTHS)[number];
   /** With `network`: where agents without a token may come from. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { foresightFields } from './schedule-config.ts';
 import { count, duration, protoEnum } from './schema.ts';
 
 /** The keys of `auto_scaler` apart from its backend; the auto kinds of the clouds share them as `autoscaler_config`. */
@@ -27,6 +28,7 @@ export const scalerFields = {
   defaultSlotsPerAgent: count()
     .default(1)
     .describe('Expected slots of a worker until its agent reports them; 0 means the default.'),
+  ...foresightFields,
   mode: protoEnum('MODE_', ['unspecified', 'standard', 'batch'])
     .prefault('standard')
     .describe('`batch` workers are launched for one job; everything else is `standard`.'),

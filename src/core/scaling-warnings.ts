@@ -1,9 +1,20 @@
 import { formatDuration } from './duration.ts';
 import type { PoolSpec, Scaling } from './pool.ts';
+import { limitsIn, scheduleName } from './schedule.ts';
 
 /** A setting of `auto_scaler` that costs money or has no effect, though it is allowed. */
 export interface ScalingWarning {
-  readonly key: 'maxAgents' | 'minAgents' | 'minIdleAgents' | 'maxIdleAgents' | 'idleDecay' | 'maxPricePerHour';
+  readonly key:
+    | 'maxAgents'
+    | 'minAgents'
+    | 'minIdleAgents'
+    | 'maxIdleAgents'
+    | 'idleDecay'
+    | 'maxPricePerHour'
+    | 'schedules'
+    | 'waitTarget';
+  /** The window of the schedules. */
+  readonly at?: number | undefined;
   /** The key as users write it. */
   readonly name: string;
   readonly message: string;
@@ -23,8 +34,39 @@ const LIMITS = [
   ['maxPricePerHour', 'max_price_per_hour', ({ maxPricePerHour }: Scaling) => maxPricePerHour ?? 0],
 ] as const;
 
+type Limited = Pick<PoolSpec, 'offers' | 'scaling' | 'schedules' | 'waitTarget'>;
+
 /** What of its limits would surprise the one who pays for the pool. */
-export function scalingWarnings({ offers, scaling }: Pick<PoolSpec, 'offers' | 'scaling'>): readonly ScalingWarning[] {
+export function scalingWarnings(spec: Limited): readonly ScalingWarning[] {
+  const always = limitWarnings(spec);
+  if (spec.offers.length === 0) return always;
+  return [...always, ...windowWarnings(spec, always), ...targetWarnings(spec)];
+}
+
+/** Windows that change nothing, and those that would launch and remove a worker for each session. */
+function windowWarnings(
+  { offers, scaling, schedules = [] }: Limited,
+  always: readonly ScalingWarning[],
+): readonly ScalingWarning[] {
+  return schedules.flatMap((window, at): ScalingWarning[] => {
+    const [now, about] = [limitsIn(scaling, window), { key: 'schedules', name: `schedules[${at}]`, at } as const];
+    if (now === scaling) {
+      const message = `(${scheduleName(window)}) has no effect: its limits are those of the pool; change or remove it`;
+      return [{ ...about, message }];
+    }
+    const churn = limitWarnings({ offers, scaling: now }).find(({ key }) => key === 'minIdleAgents');
+    const isNew = churn && !always.some(({ message }) => message === churn.message);
+    return isNew ? [{ ...about, message: `(${scheduleName(window)}) ${churn.message}` }] : [];
+  });
+}
+
+function targetWarnings({ scaling, waitTarget }: Limited): readonly ScalingWarning[] {
+  if (!waitTarget || scaling.idleDecayMs > 0) return [];
+  const message = 'needs idle_decay: with 0s each session launches a worker, and its end removes one; set it, like 5m';
+  return [{ key: 'waitTarget', name: 'wait_target', message }];
+}
+
+function limitWarnings({ offers, scaling }: Pick<PoolSpec, 'offers' | 'scaling'>): readonly ScalingWarning[] {
   if (offers.length === 0) {
     const set = LIMITS.find(([, , limitOf]) => limitOf(scaling) > 0);
     if (!set) return [];

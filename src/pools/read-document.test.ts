@@ -75,6 +75,25 @@ it('names problems as the writer knows them where the source made the text, with
   ]);
 });
 
+it('refuses windows and wait targets beyond the agents that its source may have', async () => {
+  const window = { from: '08:00', to: '18:00', timezone: 'UTC' };
+  const spec = {
+    ...specOf({ name: 'a' }),
+    schedules: [
+      { ...window, maxAgents: 3 },
+      { ...window, maxAgents: 4 },
+    ],
+    waitTarget: { p95Ms: 1, maxIdleSlots: 4 },
+  };
+  const { fault } = await readPoolDocument(() => ({ spec }), { ...SOURCE, allow: { maxAgents: 3 } }, '');
+
+  expect(fault?.kind).toBe('denied');
+  expect(fault?.problems?.map(({ path }) => path)).toEqual([
+    'auto_scaler.schedules[1].max_agents',
+    'auto_scaler.wait_target.max_idle_agents',
+  ]);
+});
+
 it('keeps all problems of a stored document, without secrets, and reports them to its writer', async () => {
   const problems = [
     { path: 'a', line: 1, message: 'Not planted-secret.' },

@@ -64,11 +64,23 @@ function refusals(allow: Allow, spec: PoolSpec, key: string | undefined): readon
     const known = backends?.join(', ') || 'none';
     problems.push({ path: 'auto_scaler.backend', message: `This source may not use "${kind}", only: ${known}.` });
   }
-  if (maxAgents !== undefined && spec.scaling.maxAgents > maxAgents) {
-    const message = `Pools of this source may have at most ${maxAgents} agents, not ${spec.scaling.maxAgents}.`;
-    problems.push({ path: 'auto_scaler.max_agents', message });
-  }
+  if (maxAgents !== undefined) problems.push(...tooManyAgents(maxAgents, spec));
   return problems;
+}
+
+/** In the definition, in a window of its schedules, or as idle slots of its wait target. */
+function tooManyAgents(most: number, { scaling, schedules = [], waitTarget }: PoolSpec): readonly Problem[] {
+  const asked = [
+    ['max_agents', scaling.maxAgents] as const,
+    ...schedules.map((window, at) => [`schedules[${at}].max_agents`, window.maxAgents ?? 0] as const),
+    ['wait_target.max_idle_agents', Math.ceil((waitTarget?.maxIdleSlots ?? 0) / scaling.slotsPerAgent)] as const,
+  ];
+  return asked
+    .filter(([, agents]) => agents > most)
+    .map(([key, agents]) => {
+      const message = `Pools of this source may have at most ${most} agents, not ${agents}.`;
+      return { path: `auto_scaler.${key}`, message };
+    });
 }
 
 /** In the words of the writer, where the source made the text itself: lines of that text mean nothing to anyone else. */

@@ -4,6 +4,7 @@ import { type Again, type Loop, startLoop } from '#core/loop.ts';
 import { type Pool, poolPhase } from '#core/pool.ts';
 import { countPool, leastWorkers } from '#core/pool-counts.ts';
 import { poolOfSubject } from '#core/reason.ts';
+import { scalingAt } from '#core/schedule.ts';
 import { openSlices } from '#core/slices.ts';
 import { type DocumentReport, type DocumentState, documentId } from '#core/source.ts';
 import { FLEET } from '#core/worker.ts';
@@ -60,7 +61,7 @@ function poolReport({ deps, redact }: Registry, version: string, pool: Pool): Do
   const { decision, lastAction, trouble, need } = deps.activityOf?.(pool.id) ?? {};
   const { removal, spec } = pool;
   const phase = poolPhase(pool);
-  const least = phase === 'manual' ? 0 : leastWorkers(spec.scaling);
+  const least = phase === 'manual' ? 0 : leastWorkers(scalingAt(spec, deps.clock.now()).scaling);
   return {
     version,
     pool: pool.name,

@@ -7,8 +7,8 @@ import { type Action, type Facts, type Plan, plan, type WorkerFact } from '../au
 import type { WorkersContext } from './context.ts';
 import { isPoolHeld } from './freeze.ts';
 import { cloudFaultOf, offerFacts } from './launch-failures.ts';
+import { limitsNow } from './limits.ts';
 import { newMemory, type PoolMemory } from './pool-memory.ts';
-import { scalingOf } from './reported-slots.ts';
 import { type Survey, surveyPool } from './survey.ts';
 
 /** All inputs of a pool's plan. */
@@ -20,9 +20,11 @@ export function factsOf(
   const { store, clock, owned, times } = context;
   const { view } = store;
   const unknown = owned.unknown.of(pool.id);
+  const { scaling, setBy } = limitsNow(context, pool, memory);
   return {
     nowMs: clock.monotonic(),
-    scaling: scalingOf(pool, memory),
+    scaling,
+    setBy,
     workers: unknown.size === 0 ? survey.workers : [...survey.workers, ...unknownFacts(unknown)],
     queued: view.sessions.count('queue', pool.id) - view.sessions.count('unmatched', pool.id),
     offers: offerFacts(context, pool, memory),

@@ -40,6 +40,9 @@ export interface PoolMemory {
   trouble?: PoolTrouble | undefined;
   /** As its newest worker reported them, for the definition that it was launched for. */
   reportedSlots?: ReportedSlots | undefined;
+  /** How long its last machines took until their agents had joined, oldest first. */
+  readyMs?: readonly number[] | undefined;
+  hasAskedReadyTimes?: boolean | undefined;
   /** Of the definition last seen, and since when it is so: workers that were asked for before may have other slots. */
   slotsPerAgent?: number | undefined;
   slotsSinceAt: number;

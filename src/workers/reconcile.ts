@@ -18,8 +18,10 @@ import { drainOf, drainPool, drainReclaimed, removeDrained, sendAwayDrained } fr
 import { factsOf } from './facts.ts';
 import { guardAgainstMassLoss, isPoolHeld } from './freeze.ts';
 import { bootFailed, forgiveFailures } from './launch-failures.ts';
+import { limitsChangeAfterMs } from './limits.ts';
 import { keepMachineIds, lookForLost, takeLosses } from './loss.ts';
 import { observeSurvey } from './observation.ts';
+import { learnReadyTimes } from './ready-time.ts';
 import { observeDefinedSlots } from './reported-slots.ts';
 import { type Survey, surveyPool } from './survey.ts';
 
@@ -35,6 +37,7 @@ export function reconcilePool(context: WorkersContext, boot: BootSettings, id: s
     memory.revision = pool.revision;
     observeDefinedSlots(context, pool, memory);
   }
+  if (pool) learnReadyTimes(context, pool);
   const survey = lookAgain(context, id, pool);
   // During shutdown we close agent connections ourselves; that is no mass loss.
   const guardAtMs = standingDown.isOn ? Number.POSITIVE_INFINITY : guardAgainstMassLoss(context, id);
@@ -122,8 +125,10 @@ function decide(context: WorkersContext, boot: BootSettings, { pool, survey }: {
   if (!memory.isReady) owned.waiting.add(pool.id);
   const { initialDelayMs = Number.POSITIVE_INFINITY, bootTimeoutMs } = pool.spec.scaling;
   const readyAtMs = memory.isReady ? Number.POSITIVE_INFINITY : memory.firstMs + initialDelayMs;
+  const changeMs = limitsChangeAfterMs(context, pool, memory);
   const bootedMs = isLaunch ? bootTimeoutMs : Number.POSITIVE_INFINITY;
-  return Math.min(readyAtMs, clock.monotonic() + Math.min(bootedMs, decision.againAfterMs ?? Number.POSITIVE_INFINITY));
+  const againMs = decision.againAfterMs ?? Number.POSITIVE_INFINITY;
+  return Math.min(readyAtMs, clock.monotonic() + Math.min(bootedMs, changeMs, againMs));
 }
 
 const isLaunchAlone = (actions: readonly Action[]): boolean =>

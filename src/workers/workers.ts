@@ -3,6 +3,7 @@ import type { Actor } from '#core/journal.ts';
 import { type Again, startLoop } from '#core/loop.ts';
 import type { Offer, Pool } from '#core/pool.ts';
 import { poolInLog } from '#core/pool-counts.ts';
+import type { ScalingNow } from '#core/schedule.ts';
 import type { PoolNeed, PoolTrouble } from '#core/source.ts';
 import { drop, type Store } from '#core/store.ts';
 import { FLEET, type Freeze, type Worker } from '#core/worker.ts';
@@ -14,11 +15,13 @@ import { freeze, thaw } from './freeze.ts';
 import { openJoining } from './join.ts';
 import { releaseWorker } from './kept-out.ts';
 import { isSameTrouble, launchFaultOf, launchTroubleOf } from './launch-failures.ts';
+import { limitsNow } from './limits.ts';
 import { poolsAsAsker } from './machine-owner.ts';
 import { bootWaitOf, forgetRefusal, refusalsChangeAtMs, tellMachineTrouble } from './machine-troubles.ts';
 import { unseenWorkers, type WorkerObservation } from './observation.ts';
 import { type PoolMemory, rememberPools } from './pool-memory.ts';
 import { followPools } from './pool-offers.ts';
+import { observeReady } from './ready-time.ts';
 import { reconcilePool } from './reconcile.ts';
 import { observeSlots } from './reported-slots.ts';
 import { followSameShape } from './same-shape.ts';
@@ -49,6 +52,8 @@ export interface Workers {
   trouble(pool: string): PoolTrouble | undefined;
   /** The pools with such trouble as of their last passes, and since when. */
   troubled(): ReadonlyMap<string, number>;
+  /** The limits that hold for a pool now, and what sets them. */
+  limits(pool: Pool): ScalingNow;
   /** What a worker waits for whose agent has not joined. */
   bootWait(worker: Worker): string | undefined;
   /** What that pool must have; undefined until a pass has looked at its definition and its machines. */
@@ -96,6 +101,7 @@ export function openWorkers(deps: WorkersDeps): { readonly workers: Workers; rea
     launchFault: (pool) => launchFaultOf(context, pool),
     trouble: (pool) => launchTroubleOf(context, pool),
     troubled: () => context.pools.troubled,
+    limits: (pool) => limitsNow(context, pool, context.pools.read(pool.id)),
     bootWait: (worker) => bootWaitOf(context, worker),
     need(pool) {
       const { need, revision } = context.pools.read(pool);
@@ -145,7 +151,7 @@ function listen(
   context: WorkersContext,
   { poke, forget }: { poke(pool: string): void; forget(pool: string): void },
 ): (() => void)[] {
-  const { store, owned, pools, acting } = context;
+  const { store, acting } = context;
   const pokePool = (after: { pool: string } | undefined, before: { pool: string } | undefined): void => {
     const pool = after?.pool ?? before?.pool;
     if (pool !== undefined) poke(pool);
@@ -158,9 +164,8 @@ function listen(
       if (store.view.workers.count('pool', id) > 0) poke(id);
     }),
     store.onChange('workers', (after, before, id) => {
-      if (!after) owned.forget(id, before);
-      if (!after && before) pools.forgetLost(before);
-      if (!after && before) forgetRefusal(context, before);
+      if (after) observeFirstJoin(context, after, before);
+      else forgetWorker(context, id, before);
       if ((after ?? before)?.pool === acting.pool) return;
       if (!isJoining(after, before) && !isOnlyCreated(after, before)) pokePool(after, before);
     }),
@@ -183,9 +188,12 @@ function listen(
   ];
 }
 
+const isFirstJoin = (after: Worker, before: Worker | undefined): boolean =>
+  before !== undefined && before.joinedAt === undefined && after.joinedAt !== undefined;
+
 /** The row of its agent follows as soon as this is durable, and wakes the pool. */
 const isJoining = (after: Worker | undefined, before: Worker | undefined): boolean =>
-  before !== undefined && before.joinedAt === undefined && after?.joinedAt !== undefined && !after.drain;
+  after !== undefined && isFirstJoin(after, before) && !after.drain;
 
 /** The cloud has made the machine that was asked for: no plan tells it from one on its way, and the next listing shows it. */
 const isOnlyCreated = (after: Worker | undefined, before: Worker | undefined): boolean =>
@@ -200,6 +208,17 @@ const isOnlyCreated = (after: Worker | undefined, before: Worker | undefined): b
 function pokeScope({ view }: Store, scope: string, poke: (pool: string) => void): void {
   if (scope !== FLEET) poke(scope);
   else for (const pool of view.pools.all()) poke(pool.id);
+}
+
+function forgetWorker(context: WorkersContext, id: string, before: Worker | undefined): void {
+  context.owned.forget(id, before);
+  if (!before) return;
+  context.pools.forgetLost(before);
+  forgetRefusal(context, before);
+}
+
+function observeFirstJoin(context: WorkersContext, after: Worker, before: Worker | undefined): void {
+  if (isFirstJoin(after, before)) observeReady(context, after);
 }
 
 function forgetPool({ store, owned }: WorkersContext, id: string): void {

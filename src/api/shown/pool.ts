@@ -1,8 +1,9 @@
 import type { Role } from '#core/access.ts';
 import { formatDuration } from '#core/duration.ts';
-import { type Pool, type PoolSpec, poolPhase, type Scaling } from '#core/pool.ts';
+import { type Pool, type PoolSpec, poolPhase } from '#core/pool.ts';
 import { countPool } from '#core/pool-counts.ts';
 import { scalingWarnings } from '#core/scaling-warnings.ts';
+import type { ScalingNow } from '#core/schedule.ts';
 import { FLEET, type Freeze, thawCommand } from '#core/worker.ts';
 import type { Plan } from '../../autoscaler/plan.ts';
 import { approveCommand, heldRemovalOf, teamOf } from '../../pools/status.ts';
@@ -13,7 +14,7 @@ import { shownAlternative, shownReason } from './decision.ts';
 import { withSnakeKeys } from './snake-keys.ts';
 
 type Looks = Pick<ApiDeps, 'store' | 'redactConfig' | 'redactText'> & {
-  readonly workers: Pick<ApiDeps['workers'], 'trouble'>;
+  readonly workers: Pick<ApiDeps['workers'], 'trouble' | 'limits'>;
 };
 
 export function shownFreeze(freeze: Freeze, store: ApiDeps['store']): wire.Freeze {
@@ -35,7 +36,7 @@ export function heldOf(pool: Pool, store: ApiDeps['store']): wire.HeldRemoval | 
   return { at: toTime(held.at), why: held.why, approve: approveCommand(pool.owner.source, held.pools) };
 }
 
-function shownScaling(scaling: Scaling): wire.Pool['auto_scaler'] {
+function shownScaling({ scaling, schedules, waitTarget }: PoolSpec): wire.Pool['auto_scaler'] {
   return {
     mode: scaling.mode,
     min_agents: scaling.minAgents,
@@ -51,6 +52,31 @@ function shownScaling(scaling: Scaling): wire.Pool['auto_scaler'] {
     allocation_error_reset_after: formatDuration(scaling.errorResetAfterMs),
     boot_timeout: formatDuration(scaling.bootTimeoutMs),
     max_price_per_hour: scaling.maxPricePerHour,
+    schedules: schedules?.map((window) => ({
+      name: window.name,
+      days: window.days,
+      from: window.from,
+      to: window.to,
+      timezone: window.timezone,
+      min_agents: window.minAgents,
+      max_agents: window.maxAgents,
+      min_idle_agents: window.minIdleAgents,
+      max_idle_agents: window.maxIdleAgents,
+    })),
+    wait_target: waitTarget && { p95: formatDuration(waitTarget.p95Ms), max_idle_agents: waitTarget.maxIdleSlots },
+  };
+}
+
+/** Absent where they are as defined. */
+function shownLimits({ scaling, setBy }: ScalingNow): wire.Pool['limits_now'] {
+  const by = [...new Set(Object.values(setBy ?? {}))];
+  if (by.length === 0) return undefined;
+  return {
+    min_agents: scaling.minAgents,
+    max_agents: scaling.maxAgents,
+    min_idle_agents: scaling.minIdleSlots,
+    max_idle_agents: scaling.maxIdleSlots,
+    set_by: by,
   };
 }
 
@@ -84,7 +110,8 @@ export function shownPool(pool: Pool, looks: Looks, role: Role): wire.Pool {
     agent_networks: [...spec.agentNetworks],
     labels: spec.labels,
     drain_timeout: formatDuration(spec.drainTimeoutMs),
-    auto_scaler: shownScaling(spec.scaling),
+    auto_scaler: shownScaling(spec),
+    limits_now: shownLimits(workers.limits(pool)),
     update_policy: spec.updatePolicy ?? 'replace_idle',
     backends: spec.offers.map(({ id, kind, config }) => ({
       id,

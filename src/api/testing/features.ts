@@ -4,6 +4,7 @@ import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import { idMaker } from '#core/id.ts';
 import type { Random } from '#core/random.ts';
+import { scalingAt } from '#core/schedule.ts';
 import type { Session } from '#core/session.ts';
 import { append, type Store } from '#core/store.ts';
 import type { ApiDeps } from '../deps.ts';
@@ -91,6 +92,7 @@ export function fakeWorkers({ store, clock }: Means): ApiDeps['workers'] {
       await store.commit([row('freezes', freeze)]);
       return freeze;
     },
+    limits: ({ spec }) => scalingAt(spec, clock.now()),
     bootWait: (worker) => (worker.joinedAt === undefined ? `waits for ${worker.machine}` : undefined),
     trouble(pool) {
       const message = store.view.pools.get(pool)?.spec.labels.trouble;

@@ -31,6 +31,26 @@ const held = HeldRemoval.optional().meta({
   description: 'Set if its source no longer defines it and its removal waits for approval. It goes on as defined.',
 });
 
+const Window = z.object({
+  name: z.string().optional(),
+  days: z.string().optional(),
+  from: z.string(),
+  to: z.string(),
+  timezone: z.string(),
+  min_agents: z.int().optional(),
+  max_agents: z.int().optional(),
+  min_idle_agents: z.int().optional(),
+  max_idle_agents: z.int().optional(),
+});
+
+const LimitsNow = z.object({
+  min_agents: z.int(),
+  max_agents: z.int(),
+  min_idle_agents: z.int(),
+  max_idle_agents: z.int(),
+  set_by: z.array(z.string()).meta({ description: 'The windows or the target that set them.' }),
+});
+
 const AutoScaler = z.object({
   mode: z.enum(['standard', 'batch']),
   min_agents: z.int(),
@@ -46,6 +66,8 @@ const AutoScaler = z.object({
   allocation_error_reset_after: Span,
   boot_timeout: Span,
   max_price_per_hour: z.number().optional(),
+  schedules: z.array(Window).optional(),
+  wait_target: z.object({ p95: Span, max_idle_agents: z.int() }).optional(),
 });
 
 const count = z.int().min(0);
@@ -85,6 +107,7 @@ export const Pool = z
     labels: Labels,
     drain_timeout: Span,
     auto_scaler: AutoScaler,
+    limits_now: LimitsNow.optional().meta({ description: 'Set while a schedule or a wait target changes the limits.' }),
     update_policy: z.enum(UPDATE_POLICIES),
     backends: z.array(
       z.object({

@@ -53,6 +53,10 @@ export const someFacts: fc.Arbitrary<Facts> = fc.record({
       maxPricePerHour: fc.constantFrom(undefined, 2, 20),
     })
     .map((scaling) => ({ ...scaling, minAgents: Math.min(scaling.minAgents, scaling.maxAgents) })),
+  setBy: fc.constantFrom(undefined, {
+    minIdleSlots: 'schedule mon-fri 08:00-18:00 Europe/Berlin',
+    maxAgents: 'schedule "office"',
+  }),
   workers: fc.array(aWorker, { maxLength: 14 }).map((workers) => workers.map((w, at) => ({ ...w, name: `w${at}` }))),
   queued: fc.integer({ min: 0, max: 12 }),
   offers: fc

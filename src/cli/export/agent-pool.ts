@@ -30,7 +30,15 @@ const TIMEOUTS: readonly (readonly [string, string])[] = [
   ['boot_timeout', 'bootTimeoutSeconds'],
 ];
 const KNOWN_ABOVE = new Set(['name', 'auto_scaler', 'agent_auth', ...[...TEXTS, ...TIMEOUTS].map(([key]) => key)]);
-const KNOWN = new Set(['backend', 'backends', ...COUNTS.map(([key]) => key), ...SECONDS.map(([key]) => key)]);
+const WINDOW = ['name', 'days', 'from', 'to', 'timezone'];
+const KNOWN = new Set([
+  'backend',
+  'backends',
+  'schedules',
+  'wait_target',
+  ...COUNTS.map(([key]) => key),
+  ...SECONDS.map(([key]) => key),
+]);
 
 const backendsOf = (scaler: Tree): readonly Tree[] =>
   [scaler.backend, ...((scaler.backends as unknown[] | undefined) ?? [])].flatMap((backend) =>
@@ -93,12 +101,27 @@ function secondsOf({ name }: Exported, key: string, span: unknown): number {
   throw cannot(name, `${key} has fractions of a second, which an AgentPool does not support`, 'Round it.');
 }
 
+/** Windows and wait target, by the names that AgentPool has for their limits. */
+function foresightOf(pool: Exported, { schedules, wait_target: target }: Tree): Tree {
+  const windows = (schedules as readonly Tree[] | undefined)?.map((window) => {
+    const limits = COUNTS.flatMap(([key, there]) => (window[key] === undefined ? [] : [[there, window[key]]]));
+    const others = WINDOW.flatMap((key) => (window[key] === undefined ? [] : [[key, window[key]]]));
+    return Object.fromEntries([...others, ...limits]) as Tree;
+  });
+  const { p95, max_idle_agents: maxIdle } = (target ?? {}) as Tree;
+  return {
+    ...(windows && { schedules: windows }),
+    ...(target !== undefined && { waitTarget: { p95Seconds: secondsOf(pool, 'wait_target.p95', p95), maxIdle } }),
+  };
+}
+
 function autoscalerOf(pool: Exported, scaler: Tree): Tree {
   const counts = COUNTS.map(([key, there, usual]) => [there, Number(scaler[key] ?? usual)] as const);
   const sizes = Object.fromEntries(counts);
   const spans = SECONDS.map(([key, there]) => [there, secondsOf(pool, key, scaler[key])] as const);
   const leastIdle = (sizes.minIdle ?? 0) + (sizes.defaultSlotsPerAgent ?? 1) - 1;
-  return { ...sizes, maxIdle: Math.max(sizes.maxIdle ?? 0, leastIdle), ...Object.fromEntries(spans) };
+  const whole = { ...sizes, maxIdle: Math.max(sizes.maxIdle ?? 0, leastIdle), ...Object.fromEntries(spans) };
+  return { ...whole, ...foresightOf(pool, scaler) };
 }
 
 /** Keys without a field in AgentPool. */

@@ -182,6 +182,23 @@ describe('kubernetes', () => {
     });
   });
 
+  it('keeps windows and wait target', () => {
+    const window = { days: 'mon-fri', from: '08:00', to: '18:00', timezone: 'Europe/Berlin' };
+    const scaler = {
+      schedules: [{ ...window, min_idle_agents: 10 }],
+      wait_target: { p95: '1m30s', max_idle_agents: 20 },
+    };
+
+    const text = renderAgentPool(pods(scaler), {});
+
+    expect(parse(text).spec.autoscaler).toMatchObject({
+      schedules: [{ ...window, minIdle: 10 }],
+      waitTarget: { p95Seconds: 90, maxIdle: 20 },
+    });
+    expect(text).not.toContain('left out');
+    expect(renderTerraform(pods(scaler), {})).toContain('timezone        = "Europe/Berlin"');
+  });
+
   it('keeps policy, timeouts, proof and namespace of the pool', () => {
     const settings = { update_policy: 'rolling', drain_timeout: '2h', boot_timeout: '10m', agent_auth: 'machine' };
     const backend = { kubernetes: { template, namespace: 'ml', scheduling_timeout: '5m' } };

@@ -87,6 +87,31 @@ describe('an AgentPool as a pool document', () => {
     expect(kubernetes).toMatchObject({ pass_token: true, scheduling_timeout: '600s' });
   });
 
+  it('says in which windows other limits hold, and how long sessions may wait', () => {
+    const window = { days: 'mon-fri', from: '08:00', to: '18:00', timezone: 'Europe/Berlin' };
+    const schedules = [{ ...window, minIdle: 10, maxReplicas: 60 }];
+    const autoscaler = {
+      maxReplicas: 10,
+      minIdle: 0,
+      maxIdle: 3,
+      schedules,
+      waitTarget: { p95Seconds: 5, maxIdle: 20 },
+    };
+
+    const { auto_scaler } = parsed({ autoscaler, template: POD });
+
+    expect(auto_scaler).toMatchObject({
+      schedules: [{ ...window, min_idle_agents: 10, max_agents: 60 }],
+      wait_target: { p95: '5s', max_idle_agents: 20 },
+    });
+    expect(read({ autoscaler, template: POD }).paths).toMatchObject({
+      'auto_scaler.schedules[0].max_agents': 'spec.autoscaler.schedules[0].maxReplicas',
+    });
+    expect(problems({ autoscaler: { ...autoscaler, schedules: [{ ...window, minIdel: 1 }] }, template: POD })).toEqual([
+      'spec.autoscaler.schedules[0].minIdel: is not a known key; did you mean minIdle?',
+    ]);
+  });
+
   it('never scales up without an autoscaler', () => {
     expect(parsed({ template: POD }).auto_scaler).toMatchObject({ max_agents: 0, min_idle_agents: 0 });
   });

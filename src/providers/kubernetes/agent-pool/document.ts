@@ -105,11 +105,45 @@ export const PATHS: Readonly<Record<string, string>> = {
   'auto_scaler.idle_decay': 'spec.autoscaler.idleDecaySecond',
   'auto_scaler.kill_unknown_after': 'spec.autoscaler.killUnknownAfterSecond',
   'auto_scaler.default_slots_per_agent': 'spec.autoscaler.defaultSlotsPerAgent',
+  'auto_scaler.schedules': 'spec.autoscaler.schedules',
+  'auto_scaler.wait_target': 'spec.autoscaler.waitTarget',
+  'auto_scaler.wait_target.p95': 'spec.autoscaler.waitTarget.p95Seconds',
+  'auto_scaler.wait_target.max_idle_agents': 'spec.autoscaler.waitTarget.maxIdle',
   'auto_scaler.backend': 'spec.template',
   'auto_scaler.backend.kubernetes.template': 'spec.template',
   'auto_scaler.backend.kubernetes.scheduling_timeout': 'spec.schedulingTimeoutSeconds',
   'auto_scaler.backends': 'spec.templates',
 };
+
+// By the key of the document.
+const WINDOW_LIMITS = {
+  min_agents: 'minReplicas',
+  max_agents: 'maxReplicas',
+  min_idle_agents: 'minIdle',
+  max_idle_agents: 'maxIdle',
+} as const;
+type WindowLimit = keyof typeof WINDOW_LIMITS;
+
+/** Windows and wait target in the keys of a document. */
+function windowsOf(autoscaler: AgentPoolSpec['autoscaler']): object {
+  const { schedules, waitTarget } = autoscaler ?? {};
+  return {
+    schedules: schedules?.map(({ name, days, from, to, timezone, ...limits }) => {
+      const keys = Object.keys(WINDOW_LIMITS) as WindowLimit[];
+      const stated = keys.map((key) => [key, limits[WINDOW_LIMITS[key]]]);
+      return { name, days, from, to, timezone, ...Object.fromEntries(stated) };
+    }),
+    wait_target: waitTarget && { p95: seconds(waitTarget.p95Seconds), max_idle_agents: waitTarget.maxIdle },
+  };
+}
+
+const windowPaths = (autoscaler: AgentPoolSpec['autoscaler']): [string, string][] =>
+  (autoscaler?.schedules ?? []).flatMap((_, at) =>
+    Object.entries(WINDOW_LIMITS).map(([key, there]): [string, string] => [
+      `auto_scaler.schedules[${at}].${key}`,
+      `spec.autoscaler.schedules[${at}].${there}`,
+    ]),
+  );
 
 function writeDocument(
   { metadata }: KubeObject,
@@ -148,6 +182,7 @@ function writeDocument(
       idle_decay: seconds(autoscaler?.idleDecaySecond ?? 60),
       kill_unknown_after: seconds(autoscaler?.killUnknownAfterSecond ?? 300),
       default_slots_per_agent: autoscaler?.defaultSlotsPerAgent ?? 1,
+      ...windowsOf(autoscaler),
       ...(template ? { backend: backend(template) } : { backends: offers }),
     },
   };
@@ -157,7 +192,8 @@ function writeDocument(
     [`auto_scaler.backends[${at}].max_agents`, `spec.templates[${at}].maxReplicas`],
     [`auto_scaler.backends[${at}].price_per_hour`, `spec.templates[${at}].pricePerHour`],
   ]);
-  return { text: JSON.stringify(document), paths: { ...PATHS, ...Object.fromEntries(places.flat()) } };
+  const paths = { ...PATHS, ...Object.fromEntries([...places.flat(), ...windowPaths(autoscaler)]) };
+  return { text: JSON.stringify(document), paths };
 }
 
 /** One line for each thing that is wrong, with the path in the object and the key that was meant. */
@@ -192,5 +228,9 @@ function messageOf(issue: z.core.$ZodIssue): string {
 /** The keys that may stand at a path where unknown ones are refused. */
 function knownKeys(path: string): readonly string[] {
   const { shape } = AgentPoolSpec;
-  return Object.keys(path === 'spec.autoscaler' ? shape.autoscaler.unwrap().shape : shape);
+  const autoscaler = shape.autoscaler.unwrap().shape;
+  if (path === 'spec.autoscaler') return Object.keys(autoscaler);
+  if (path === 'spec.autoscaler.waitTarget') return Object.keys(autoscaler.waitTarget.unwrap().shape);
+  const isWindow = path.startsWith('spec.autoscaler.schedules[');
+  return Object.keys(isWindow ? autoscaler.schedules.unwrap().element.shape : shape);
 }

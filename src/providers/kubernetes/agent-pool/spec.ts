@@ -8,6 +8,31 @@ const whole = (least = 0) => z.int().min(least).max(LARGEST);
 // Kept by the API server, so that we can tell the writer which key was meant.
 const KEEPS_UNKNOWN = { 'x-kubernetes-preserve-unknown-fields': true };
 
+const window = z
+  .strictObject({
+    name: z.string().min(1).optional().describe('What the window is called in reasons.'),
+    days: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('Days on which it begins, like mon-fri or sat,sun; every day without it.'),
+    from: z.string().describe('Local time at which it begins, like 08:00.'),
+    to: z.string().describe('Local time at which it ends; where it is not after from, on the next day.'),
+    timezone: z.string().default('UTC').describe('Time zone, by its name in the IANA database.'),
+    minReplicas: whole().optional().describe('minReplicas in this window.'),
+    maxReplicas: whole().optional().describe('maxReplicas in this window.'),
+    minIdle: whole().optional().describe('minIdle in this window.'),
+    maxIdle: whole().optional().describe('maxIdle in this window.'),
+  })
+  .meta(KEEPS_UNKNOWN);
+
+const waitTarget = z
+  .strictObject({
+    p95Seconds: whole(1).describe('95 of 100 sessions are to start within so many seconds.'),
+    maxIdle: whole(1).describe('Most idle slots that the server may keep for it.'),
+  })
+  .meta(KEEPS_UNKNOWN);
+
 const autoscaler = z
   .strictObject({
     minReplicas: whole().default(0).describe('The fewest agents to keep, idle or not.'),
@@ -23,6 +48,10 @@ const autoscaler = z
     defaultSlotsPerAgent: whole(1)
       .default(1)
       .describe('How many sessions an agent is expected to take until it says so itself.'),
+    schedules: z.array(window).optional().describe('Windows of local time with other limits.'),
+    waitTarget: waitTarget
+      .optional()
+      .describe('In place of minIdle: how long sessions may wait. The server chooses the idle slots.'),
   })
   .meta(KEEPS_UNKNOWN);
 
