@@ -4,6 +4,7 @@ import { openBurstQueue } from '#core/burst-queue.ts';
 import { Fault } from '#core/fault.ts';
 import { openJsonReader } from '../config/json-text.ts';
 import { attachEndpoint } from './attach.ts';
+import { compressAnswers } from './compress.ts';
 import { type ClientTimeouts, watchConnections } from './connections.ts';
 import type { ApiDeps } from './deps.ts';
 import { refuseRaw } from './graceful-close.ts';
@@ -79,6 +80,7 @@ export async function startApi(deps: ApiDeps, times: ClientTimeouts = TIMEOUTS):
   const requests = countRequests(deps.requestsPerToken);
   limitRequests(app, requests);
   waitForStore(app, deps);
+  compressAnswers(app);
   measure(app, deps);
   deps.metrics.followSyncs(deps.pools.timings);
   deps.metrics.followFeatures(deps.features);

@@ -15,6 +15,8 @@ const ROWS_A_TURN = 500;
 export interface ChangeWish {
   /** By name. */
   readonly tables: ReadonlyMap<string, ChangeTable>;
+  /** Only these rows; absent: all. */
+  readonly ids?: ReadonlySet<string> | undefined;
   /** The last position that this client has seen. */
   readonly since?: string | undefined;
   /** Of the client. */
@@ -67,7 +69,7 @@ export function changeStream(deps: ApiDeps, hub: ChangeHub, wish: ChangeWish): R
   }
 
   function touched(touch: Touch): void {
-    if (!wish.tables.has(touch.table) || mustReset) return;
+    if (!wish.tables.has(touch.table) || wish.ids?.has(touch.id) === false || mustReset) return;
     const key = `${touch.table} ${touch.id}`;
     pending.delete(key);
     pending.set(key, touch);

@@ -114,6 +114,29 @@ describe('changes', () => {
     expect(client.received().filter(({ data }) => data.table === 'pools')).toHaveLength(5);
   });
 
+  it('tell a client that names rows of those alone, also after it was away', async () => {
+    const { deps, clock, watch } = await watched();
+    const ids = new Set(['p-gpu', 'm-1']);
+    const client = watch({ ids });
+    const change = async () => {
+      await deps.store.commit([
+        ...['cpu', 'tpu'].map((name) => row('pools', poolWithSecret(name))),
+        ...['m-1', 'm-2'].map((name) => row('workers', aWorker(name, 'p-cpu'))),
+        row('pools', { ...gpu, revision: 2 }),
+      ]);
+      await settle(clock, 500);
+    };
+    await change();
+    const since = client.received().at(-1)?.id;
+    client.end();
+    await change();
+    const again = watch({ ids, since });
+    await settle(clock, 500);
+
+    expect(summarised(client.received())).toEqual(['hello', 'change workers m-1', 'change pools p-gpu']);
+    expect(summarised(again.received())).toEqual(['hello', 'change workers m-1', 'change pools p-gpu']);
+  });
+
   it('tell every pool when the fleet is frozen', async () => {
     const { deps, clock, watch } = await watched();
     const client = watch({ tables: only('pools') });

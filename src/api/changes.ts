@@ -19,6 +19,17 @@ const tablesIn = (known: WholeApi['changes']) =>
     })
     .meta({ examples: ['pools,workers,sessions'] });
 
+const MOST_IDS = 200;
+
+const idsIn = z
+  .string()
+  .transform((text, context) => {
+    const ids = new Set(text.split(',').filter((id) => id !== ''));
+    if (ids.size > MOST_IDS) context.addIssue({ code: 'custom', message: `Must name at most ${MOST_IDS} rows.` });
+    return ids;
+  })
+  .meta({ description: 'Only the rows with these ids, at most 200: those that a page shows.', examples: ['id1,id2'] });
+
 function changeRoutes(deps: ApiDeps, { hub, changes }: WholeApi): Route[] {
   return [
     route({
@@ -28,7 +39,7 @@ function changeRoutes(deps: ApiDeps, { hub, changes }: WholeApi): Route[] {
       summary:
         'Live changes as server-sent events: `hello`, then `change` for each row as it is now. ' +
         '`Last-Event-ID` resumes after that change; `reset` means: list everything again.',
-      query: z.strictObject({ tables: tablesIn(changes) }),
+      query: z.strictObject({ tables: tablesIn(changes), ids: idsIn.optional() }),
       reply: z.custom<Raw>(),
       media: ['text/event-stream'],
       isStream: true,
@@ -38,6 +49,7 @@ function changeRoutes(deps: ApiDeps, { hub, changes }: WholeApi): Route[] {
         header('x-accel-buffering', 'no');
         return changeStream(deps, hub, {
           tables: query.tables,
+          ids: query.ids,
           since: typeof since === 'string' && since !== '' ? since : undefined,
           role: caller.role,
           signal,

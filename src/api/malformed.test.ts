@@ -69,6 +69,7 @@ describe('malformed requests', () => {
     ['a key where there is no query', { url: '/api/v1/pools/gpu?x=1' }, 422, 'query.x'],
     ['a key twice', { url: '/api/v1/pools?limit=3&limit=4' }, 422, 'query.limit'],
     ['too many', { url: '/api/v1/pools?limit=1001' }, 422, 'query.limit'],
+    ['too many rows', { url: `/api/v1/changes?ids=${Array.from({ length: 201 }, (_, n) => n)}` }, 422, 'query.ids'],
     ['an unknown table', { url: '/api/v1/changes?tables=secrets' }, 422, 'query.tables'],
     [
       'an unknown key',

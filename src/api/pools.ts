@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { Fault } from '#core/fault.ts';
 import { nearest } from '#core/nearest.ts';
-import { POOL_PHASES, type Pool as PoolRow, poolPhase } from '#core/pool.ts';
+import { type Pool as PoolRow, poolPhase } from '#core/pool.ts';
 import { countPool } from '#core/pool-counts.ts';
 import { poolSubject } from '#core/reason.ts';
 import type { Store } from '#core/store.ts';
@@ -9,15 +9,15 @@ import { FLEET } from '#core/worker.ts';
 import { nameIn } from '../pools/read-document.ts';
 import type { ApiDeps } from './deps.ts';
 import { expectationIn, tagOf } from './entity-tag.ts';
-import { type ChangeTable, type Noun, stopAll } from './noun.ts';
-import { selectPage } from './page.ts';
+import { type ChangeTable, type Noun, stopAll, type WholeApi } from './noun.ts';
 import { poolGauges } from './pool-gauges.ts';
+import { listPoolsRoute } from './pool-list.ts';
 import { poolProblems } from './pool-problems.ts';
 import { type Route, route } from './route.ts';
 import { shownDecision } from './shown/decision.ts';
 import { freezeOf, heldOf, shownPlan, shownPool } from './shown/pool.ts';
 import * as wire from './wire/pool.ts';
-import { Name, paging, toTime } from './wire/shared.ts';
+import { Name, toTime } from './wire/shared.ts';
 
 const params = z.object({ pool: Name });
 const IF_MATCH = { name: 'If-Match', description: 'The ETag that the pool must still have.' };
@@ -33,30 +33,6 @@ export function findPool(store: ApiDeps['store'], name: string): PoolRow {
   );
   const remedy = meant === undefined ? 'List pools with `muster pool ls`.' : `Did you mean ${meant}?`;
   throw new Fault('missing', `There is no pool ${name}.`, { at: 'path.pool', remedy });
-}
-
-function listing({ store, ...deps }: ApiDeps): Route {
-  return route({
-    method: 'GET',
-    path: '/pools',
-    role: 'viewer',
-    summary: 'Lists pools by name.',
-    query: z.strictObject({
-      ...paging,
-      source: Name.optional(),
-      phase: z.enum(POOL_PHASES).optional(),
-      prefix: z.string().max(500).optional().meta({ description: 'Only names that begin with this.' }),
-    }),
-    reply: wire.PoolList,
-    handle({ query, caller }) {
-      const { source, phase, prefix = '' } = query;
-      const rows = source === undefined ? store.view.pools.all() : store.view.pools.by('source', source);
-      const isWanted = (pool: PoolRow): boolean =>
-        pool.name.startsWith(prefix) && (phase === undefined || poolPhase(pool) === phase);
-      const page = selectPage(Iterator.from(rows).filter(isWanted), { ...query, keyOf: (pool) => pool.name });
-      return { items: page.items.map((pool) => shownPool(pool, { ...deps, store }, caller.role)), next: page.next };
-    },
-  });
 }
 
 function reading(deps: ApiDeps): Route[] {
@@ -237,8 +213,8 @@ function pausing(deps: ApiDeps): Route[] {
   );
 }
 
-function poolRoutes(deps: ApiDeps): Route[] {
-  return [listing(deps), ...reading(deps), ...defining(deps), ...pausing(deps)];
+function poolRoutes(deps: ApiDeps, whole: WholeApi): Route[] {
+  return [listPoolsRoute(deps, whole), ...reading(deps), ...defining(deps), ...pausing(deps)];
 }
 
 /** A pool shows the figures of its workers and sessions, whether it is frozen, and whether its removal is held. */

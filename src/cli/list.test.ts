@@ -186,3 +186,20 @@ describe('event ls', () => {
     ]);
   });
 });
+
+describe('pool ls', () => {
+  it('passes on which pools, and what comes first', async () => {
+    const { muster, asked } = openScene(() => ({ items: [] }));
+
+    await muster('pool', 'ls', '-q', 'gpu', '--problem', '--order', 'queued');
+
+    expect(asked[0]).toMatchObject({ path: '/pools', query: { q: 'gpu', problem: 'true', order: 'queued' } });
+  });
+
+  it('refuses an order that there is none of', async () => {
+    const { muster, errors } = openScene(() => ({ items: [] }));
+
+    expect(await muster('pool', 'ls', '--order', 'size')).not.toBe(0);
+    expect(errors()).toContain('name, queued, dollars, trouble');
+  });
+});

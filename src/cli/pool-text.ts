@@ -11,6 +11,12 @@ const kindsOf = (pool: Pool): string => pool.backends.map(({ kind }) => kind).jo
 const sizeOf = ({ backends, workers, auto_scaler, limits_now }: Pool): string =>
   backends.length === 0 ? `${workers.total}` : `${workers.total}/${(limits_now ?? auto_scaler).max_agents}`;
 
+/** Of the machines whose price is known; of an older server nothing. */
+function dollarsOf({ dollars_per_hour: dollars, machines_without_price: unpriced }: Partial<Pool>): string | undefined {
+  if (dollars === undefined) return undefined;
+  return `${dollars.toFixed(2)}${unpriced ? ` and ${unpriced} unknown` : ''}`;
+}
+
 export const poolListing: TableLayout<Pool> = {
   nothing: 'No pools. Define one under `agent_pools:` in the configuration, or with `muster pool apply FILE`.',
   columns: [
@@ -30,6 +36,7 @@ export const poolListing: TableLayout<Pool> = {
     { title: 'TEAM', value: ({ owner }) => owner.team && oneLine(owner.team), isWide: true },
     { title: 'DOCUMENT', value: (pool) => oneLine(pool.owner.key), isWide: true },
     { title: 'VERSION', value: (pool) => oneLine(pool.owner.version), isWide: true },
+    { title: '$/H', value: dollarsOf, align: 'right', isWide: true },
     // The last one: a table cuts no column, and a screen only its right side.
     { title: 'TROUBLE', value: (pool) => pool.trouble && oneLine(pool.trouble) },
   ],
@@ -76,6 +83,7 @@ export function poolFacts(pool: Pool): string {
       'Wait target',
       scaler.wait_target && `p95 ${scaler.wait_target.p95}, up to ${scaler.wait_target.max_idle_agents} idle`,
     ],
+    ['Dollars/h', dollarsOf(pool)],
     ['Sessions', `${sessions.placed} placed, ${sessions.queued} queued`],
     ['Backends', kindsOf(pool) || 'none: agents join by themselves'],
     ['Labels', pairsLine(pool.labels)],

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { Fault } from '#core/fault.ts';
 import type { Plan, Pool, Why } from '../api/wire/pool.ts';
 import type { Client } from './client.ts';
@@ -79,14 +79,37 @@ function pauseCommands(cli: Cli): Command[] {
   );
 }
 
+interface ListOptions {
+  readonly query?: string;
+  readonly problem?: boolean;
+  readonly order?: string;
+}
+
+function lsCommand(cli: Cli): Command {
+  return listCommand<Pool, ListOptions>(cli, {
+    summary: 'list pools',
+    isLively: true,
+    read: (client, { query: q, problem, order }) => client.list('/pools', { q, problem, order }),
+    listing: () => poolListing,
+  })
+    .option('-q, --query <part>', 'only pools whose name contains this')
+    .option(
+      '--problem',
+      'only pools that need somebody: in trouble, frozen, held, or with sessions that match no worker',
+    )
+    .addOption(
+      new Option('--order <order>', 'what comes first (default: by name)').choices([
+        'name',
+        'queued',
+        'dollars',
+        'trouble',
+      ]),
+    );
+}
+
 function poolCommand(cli: Cli): Command {
   const pool = nounCommand('pool', 'pools of workers', [
-    listCommand<Pool>(cli, {
-      summary: 'list pools',
-      isLively: true,
-      read: (client) => client.list('/pools'),
-      listing: () => poolListing,
-    }),
+    lsCommand(cli),
     showCommand<Pool>(cli, {
       name: 'show',
       summary: 'show one pool',
@@ -117,6 +140,7 @@ function poolCommand(cli: Cli): Command {
   ]);
   return withExamples(pool, [
     ['muster pool ls -w', 'watch pools grow and shrink'],
+    ['muster pool ls --problem', 'what needs somebody'],
     ['muster pool why local', 'what it did last, and why'],
     ['muster pool plan local', 'what it would do next'],
     ['muster pool apply gpu.yaml', 'create or change a pool'],

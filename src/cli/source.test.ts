@@ -127,7 +127,7 @@ it('shows team, document and version of pools only where more is wanted', async 
   await muster('pool', 'ls', '-o', 'wide');
 
   expect(narrow).not.toContain('TEAM');
-  expect(output()).toMatch(/SOURCE +TEAM +DOCUMENT +VERSION +TROUBLE\ngpu .* team +ml +ml\/gpu +12/);
+  expect(output()).toMatch(/SOURCE +TEAM +DOCUMENT +VERSION +\$\/H +TROUBLE\ngpu .* team +ml +ml\/gpu +12/);
 });
 
 it('shows each of several problems of a document in a line of its own, after a sync and with the source', async () => {

@@ -723,6 +723,9 @@ export interface Schemas {
       price_per_hour?: number;
       max_agents?: number;
     })[];
+    /** Of its machines that are not stopped, as far as it is known. */
+    dollars_per_hour: number;
+    machines_without_price: number;
     workers: {
       total: number;
       launching: number;
@@ -1162,7 +1165,7 @@ export interface Schemas {
 /** Every path with its methods, as openapi-fetch takes it. */
 export interface Paths {
   "/api/v1/pools": {
-    /** Lists pools by name. Needs the role viewer. */
+    /** Lists pools, by name unless `order` says otherwise. Needs the role viewer. */
     get: {
       parameters: {
         query?: {
@@ -1174,6 +1177,12 @@ export interface Paths {
           phase?: "active" | "manual" | "paused" | "removing";
           /** Only names that begin with this. */
           prefix?: string;
+          /** Only names that contain this, in upper or lower case. */
+          q?: string;
+          /** Only pools that need somebody: in trouble, frozen, held, or with sessions that match no worker. */
+          problem?: "0" | "1" | "" | "true" | "false";
+          /** Except by name, the largest first; a pool that changes between two pages may be on both or none. */
+          order?: "name" | "queued" | "dollars" | "trouble";
         };
         header?: never;
         path?: never;
@@ -2076,6 +2085,8 @@ export interface Paths {
       parameters: {
         query?: {
           tables?: string;
+          /** Only the rows with these ids, at most 200: those that a page shows. */
+          ids?: string;
         };
         header?: {
           /** Resumes after this change. */

@@ -2,6 +2,7 @@ import type { Role } from '#core/access.ts';
 import { formatDuration } from '#core/duration.ts';
 import { type Pool, type PoolSpec, poolPhase } from '#core/pool.ts';
 import { countPool } from '#core/pool-counts.ts';
+import { addPrices } from '#core/pool-price.ts';
 import { scalingWarnings } from '#core/scaling-warnings.ts';
 import type { ScalingNow } from '#core/schedule.ts';
 import { FLEET, type Freeze, thawCommand } from '#core/worker.ts';
@@ -86,6 +87,15 @@ export function warningsOf(spec: PoolSpec): string[] | undefined {
   return warnings.length > 0 ? warnings : undefined;
 }
 
+function shownPrice(
+  store: ApiDeps['store'],
+  pool: string,
+): Pick<wire.Pool, 'dollars_per_hour' | 'machines_without_price'> {
+  const sum = { priceNano: 0, unpriced: 0 };
+  addPrices(store, sum, store.view.workers.by('pool', pool));
+  return { dollars_per_hour: sum.priceNano / 1e9, machines_without_price: sum.unpriced };
+}
+
 /** A pool as a caller with that role may see it. */
 export function shownPool(pool: Pool, looks: Looks, role: Role): wire.Pool {
   const { store, redactConfig, redactText, workers } = looks;
@@ -120,6 +130,7 @@ export function shownPool(pool: Pool, looks: Looks, role: Role): wire.Pool {
       price_per_hour: spec.terms?.[id]?.pricePerHour,
       max_agents: spec.terms?.[id]?.maxAgents,
     })),
+    ...shownPrice(store, pool.id),
     ...countPool(store, pool.id),
   };
 }

@@ -118,6 +118,8 @@ export const Pool = z
         max_agents: z.int().optional(),
       }),
     ),
+    dollars_per_hour: z.number().meta({ description: 'Of its machines that are not stopped, as far as it is known.' }),
+    machines_without_price: count,
     workers: z.object({ total: count, ...phases }),
     slots: z.object({ total: count, free: count }),
     sessions: z.object({ queued: count, placed: count }),
