@@ -1,3 +1,4 @@
+import 'uplot/dist/uPlot.min.css';
 import './tokens.css';
 import './frame/frame.css';
 import './parts/parts.css';

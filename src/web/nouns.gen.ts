@@ -2,5 +2,6 @@
 import type { WebNoun } from './noun.ts';
 import { noun as overview } from './nouns/overview.tsx';
 import { noun as pools } from './nouns/pools.tsx';
+import { noun as workers } from './nouns/workers.tsx';
 
-export const webNouns: readonly WebNoun[] = [overview, pools];
+export const webNouns: readonly WebNoun[] = [overview, pools, workers];

@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
+import type { Overview } from '../../api/wire/overview.ts';
 import type { Me } from '../../api/wire/token.ts';
-import type { Overview } from '../live/expected.ts';
 import { ME_PATH, useMe } from '../live/session.ts';
 import { useAsked, useLive } from '../live/use.ts';
 import type { WebNoun } from '../noun.ts';

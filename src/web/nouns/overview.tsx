@@ -1,11 +1,11 @@
+import type { Overview } from '../../api/wire/overview.ts';
 import { OVERVIEW_PATH } from '../frame/frame.tsx';
-import type { Overview } from '../live/expected.ts';
 import { useLive } from '../live/use.ts';
 import type { WebNoun } from '../noun.ts';
 import { Shown } from '../parts/standing.tsx';
 import { Ago, ClockTime } from '../parts/time.tsx';
 import { counted, dollars, number, span } from '../parts/words.ts';
-import { PoolRows } from './pools.tsx';
+import { PoolRows } from '../pool/rows.tsx';
 
 function Problems({ overview: { problems, more_problems, events } }: { readonly overview: Overview }) {
   if (problems.length === 0) {
@@ -24,7 +24,7 @@ function Problems({ overview: { problems, more_problems, events } }: { readonly 
               {problem.what} <span class="quiet">{problem.remedy}</span>
             </span>
             <span class="quiet">
-              <Ago at={problem.since} />
+              {problem.since && <Ago at={problem.since} />}
               {problem.waiting_sessions ? ` · ${counted(problem.waiting_sessions, 'session')} wait` : ''}
             </span>
           </li>
