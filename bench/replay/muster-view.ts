@@ -35,7 +35,7 @@ function factOf({ name, askedAtMs }: FleetNode, deletionAt: number | undefined):
   return {
     ...{ name, uid: name, resourceVersion: '', provisioner: 'g', providerId: name, labels: {}, taints: [] },
     ...{ createdAt: askedAtMs, readySince: askedAtMs + BOOT_MS, allocatable: ALLOCATABLE, isReady: true },
-    ...{ isCordoned: false, cordonedByUs: false, mustStay: false, deletionAt },
+    ...{ isCordoned: false, cordonedByUs: false, isKeptIdle: false, mustStay: false, deletionAt },
   };
 }
 

@@ -1,7 +1,7 @@
 // What stays in memory of the pods, nodes and budgets of a cluster.
 import type { NodeTaint } from '#core/node-group.ts';
 import type { KubeObject } from '#kube/object.ts';
-import { CORDONED, DELETION_REASON, DELETION_TAINT, POOL_LABEL, TERMINATION_TIME } from './objects.ts';
+import { CORDONED, DELETION_REASON, DELETION_TAINT, KEPT_IDLE_TAINT, POOL_LABEL, TERMINATION_TIME } from './objects.ts';
 import type { BudgetFact } from './pod-stay.ts';
 import { type Amounts, readAllocatable } from './simulation/amounts.ts';
 import { type PodClass, type PodClasses, podClassOf } from './simulation/pod-class.ts';
@@ -51,6 +51,8 @@ export interface NodeFact {
   /** From when it may be deleted, by our taint. */
   readonly deletionAt?: number | undefined;
   readonly deletionReason?: string | undefined;
+  /** It bears our taint of idle nodes. */
+  readonly isKeptIdle: boolean;
   readonly endsAt?: number | undefined;
   readonly mustStay: boolean;
 }
@@ -133,6 +135,7 @@ export function nodeFactOf(object: KubeObject): NodeFact {
     cordonedByUs: annotations[CORDONED] === 'true',
     deletionAt: ours && Number(ours.value) * 1_000,
     deletionReason: annotations[DELETION_REASON],
+    isKeptIdle: taints.some(({ key }) => key === KEPT_IDLE_TAINT),
     endsAt: asTime(annotations[TERMINATION_TIME]),
     mustStay: mustStay(annotations),
   };

@@ -2,6 +2,8 @@
 import { SECOND_MS } from '#core/clock.ts';
 import type { Alternative, Reason } from '#core/reason.ts';
 import type { AccountRooms } from './account-rooms.ts';
+import { toPutBack } from './defragmentation/next-eviction.ts';
+import type { FreedNode } from './defragmentation/planner.ts';
 import type { Evaluation } from './evaluate.ts';
 import { type GrowthPart, planGrowth, urgentFrom } from './growth.ts';
 import type { Policy } from './policy.ts';
@@ -9,8 +11,10 @@ import { nextRotation, type RotationStep } from './rotation.ts';
 import { rotationAt } from './rotation-due.ts';
 import {
   expiringNodes,
+  isBusy,
   isEmpty,
   isMassUnready,
+  isToEmpty,
   type LostCapacity,
   type NodeSurvey,
   type SeenGroup,
@@ -26,12 +30,16 @@ export type NodeStep =
   | { readonly do: 'grow'; readonly parts: readonly GrowthPart[] }
   | { readonly do: 'taint'; readonly nodes: readonly SurveyedNode[]; readonly deletionAt: number }
   | RotationStep
+  /** `idle`: nodes that pods should not prefer meanwhile. */
+  | { readonly do: 'empty'; readonly freed: readonly FreedNode[]; readonly idle: readonly SurveyedNode[] }
   | { readonly do: 'nothing' };
 
 export interface Decided {
   readonly step: NodeStep;
   readonly reason: Reason;
   readonly alternatives: readonly Alternative[];
+  /** More about the reason, for people. */
+  readonly note?: string | undefined;
   /** When something becomes due without any event. */
   readonly dueAt?: number | undefined;
 }
@@ -85,6 +93,12 @@ function toUntaint({ survey, evaluation }: StepInput): readonly SurveyedNode[] {
   return [...filled, ...empty.slice(surplus)];
 }
 
+/** Nodes that are being emptied, and where pods must go that have no other place now. */
+function neededAgain({ survey, evaluation }: StepInput): readonly SurveyedNode[] {
+  const needed = new Set([...evaluation.packing.placed.values()].map(({ name }) => name));
+  return survey.nodes.filter(({ phase, fact }) => phase === 'emptying' && needed.has(fact.name));
+}
+
 function dueNodes({ survey, now }: StepInput): readonly SurveyedNode[] {
   return survey.nodes
     .filter((node) => isTainted(node) && isEmpty(node) && node.group !== undefined)
@@ -108,7 +122,9 @@ function withinLeastSizes(nodes: readonly SurveyedNode[], tainted: readonly Surv
 
 function toTaint({ survey, evaluation, now, policy }: StepInput): readonly SurveyedNode[] {
   const tainted = survey.nodes.filter(isTainted);
-  const inCount = tainted.filter(({ phase }) => phase === 'tainted').length;
+  const isGoing = (node: SurveyedNode): boolean =>
+    node.phase === 'tainted' || (node.phase === 'emptying' && !isBusy(node));
+  const inCount = tainted.filter(isGoing).length;
   const surplus = evaluation.quantities.nodes - evaluation.nodes - inCount;
   const free = survey.nodes.filter((node) => isEmpty(node) && !isTainted(node) && !node.fact.mustStay);
   const ready = free.filter(({ phase }) => phase === 'ready').toSorted(byVictimOrder);
@@ -166,7 +182,8 @@ function deletion(input: StepInput): Acting | undefined {
   const { now, cordonedAt } = input;
   const due = dueNodes(input);
   const isRotated = due.some(({ phase }) => phase === 'expiring');
-  const reason: Reason = { code: isRotated ? 'ends-soon' : 'delay-over' };
+  const isSaved = due.every(({ fact }) => isToEmpty(fact));
+  const reason: Reason = { code: isRotated ? 'ends-soon' : isSaved ? 'defragmented' : 'delay-over' };
   const open = due.filter(({ fact }) => !cordonedAt.has(fact.uid));
   if (open.length > 0) return { step: { do: 'cordon', nodes: open }, reason };
   const settled = due.filter(({ fact }) => now - (cordonedAt.get(fact.uid) ?? now) >= CORDON_MS);
@@ -174,6 +191,10 @@ function deletion(input: StepInput): Acting | undefined {
 }
 
 function untainting(input: StepInput): Acting | undefined {
+  const given = toPutBack(input.survey, input);
+  if (given.length > 0) return { step: { do: 'untaint', nodes: given }, reason: { code: 'not-emptied' } };
+  const needed = neededAgain(input);
+  if (needed.length > 0) return { step: { do: 'untaint', nodes: needed }, reason: input.evaluation.reason };
   const nodes = toUntaint(input);
   if (nodes.length === 0) return undefined;
   const isFilled = nodes.some((node) => !isEmpty(node));

@@ -9,7 +9,7 @@ import { statusOf } from '#kube/faults.ts';
 import type { KubeObject } from '#kube/object.ts';
 import { NODES, PODS } from '#kube/resource.ts';
 import { type NodeFact, nodeFactOf, type PodFact } from './cluster-objects.ts';
-import { CORDONED, DELETION_REASON, DELETION_TAINT } from './objects.ts';
+import { CORDONED, DELETION_REASON, DELETION_TAINT, KEPT_IDLE_TAINT } from './objects.ts';
 
 export interface NodeWritesDeps {
   readonly kube: Kube;
@@ -20,7 +20,9 @@ export interface NodeWritesDeps {
 
 export interface NodeWrites {
   taint(node: NodeFact, deletionAt: number, reason: string, signal: AbortSignal): Promise<void>;
-  /** Takes our taint off, and lets pods in again where it was us who did not. */
+  /** Pods should rather go to other nodes. */
+  keepIdle(node: NodeFact, signal: AbortSignal): Promise<void>;
+  /** Takes our taints off, and lets pods in again where it was us who did not. */
   untaint(node: NodeFact, signal: AbortSignal): Promise<void>;
   cordon(node: NodeFact, signal: AbortSignal): Promise<void>;
   /** Asks for the pod to go, within its budget. One made anew under its name stays. */
@@ -73,9 +75,11 @@ export async function writeNode(kube: Kube, node: NodeFact, change: Change, sign
   if (now) throw new Fault('stale', `The node ${node.name} is written by others all the time.`);
 }
 
-/** Without our taint, and open for pods again where it was us who cordoned it; undefined: it has nothing of ours. */
+const OURS = [DELETION_TAINT, KEPT_IDLE_TAINT];
+
+/** Without our taints, and open for pods again where it was us who cordoned it; undefined: it has nothing of ours. */
 export function withoutOurs({ taints, cordonedByUs }: NodeFact): NodePatch | undefined {
-  const others = taints.filter(({ key }) => key !== DELETION_TAINT);
+  const others = taints.filter(({ key }) => !OURS.includes(key));
   if (others.length === taints.length && !cordonedByUs) return undefined;
   const annotations = { [DELETION_REASON]: null, [CORDONED]: null };
   return { spec: { taints: others, ...(cordonedByUs && { unschedulable: null }) }, metadata: { annotations } };
@@ -109,6 +113,16 @@ export function openNodeWrites(
           const ours: NodeTaint = { key: DELETION_TAINT, value, effect: 'NoSchedule' };
           return { spec: { taints: [...taints, ours] }, metadata: { annotations: { [DELETION_REASON]: reason } } };
         },
+        signal,
+      ),
+    keepIdle: (node, signal) =>
+      edit(
+        'taint',
+        node,
+        ({ taints, isKeptIdle }) =>
+          isKeptIdle
+            ? undefined
+            : { spec: { taints: [...taints, { key: KEPT_IDLE_TAINT, effect: 'PreferNoSchedule' }] } },
         signal,
       ),
     untaint: (node, signal) => edit('untaint', node, withoutOurs, signal),

@@ -15,7 +15,9 @@ const PREFIX = 'nodeprovisioner.compute.baseten.co';
 export const POOL_LABEL = `${PREFIX}/provisioner-name`;
 /** Taint of a node that goes; its value is the Unix time, in seconds, from which it may be deleted. */
 export const DELETION_TAINT = `${PREFIX}/scheduled-deletion`;
-/** Annotation of a node with that taint: why it goes. */
+/** Taint of an idle node while others are emptied: a scheduler that spreads pods would fill it first. */
+export const KEPT_IDLE_TAINT = `${PREFIX}/kept-idle`;
+/** Annotation of a node that goes: why. */
 export const DELETION_REASON = `${PREFIX}/deletion-reason`;
 /** Annotation of a node that we have cordoned. */
 export const CORDONED = `${PREFIX}/cordoned`;

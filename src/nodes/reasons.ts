@@ -25,6 +25,13 @@ const REASONS = {
   'many-not-ready': { means: 'More than 30 percent of the nodes, at least three, turned NotReady.', with: [] },
   'ends-soon': { means: 'The machine of the node ends by itself soon.', with: [] },
   'no-replacement': { means: 'A node ends soon, and no group gives another in its place.', with: [] },
+  defragmented: { means: 'All pods of the node fit on other nodes, and without it the others suffice.', with: [] },
+  'not-emptied': {
+    means:
+      'A node is not emptied any longer: a pod must stay or has no place, the node is needed, or its hour is over.',
+    with: [],
+  },
+  'emptying-done': { means: 'No node is being emptied, so idle nodes are as good as others again.', with: [] },
   'orphan-taint': { means: 'The node bears our taint, and its NodeProvisioner is gone.', with: [] },
   frozen: { means: 'An operator has frozen everything.', with: [] },
 } as const satisfies Record<string, ReasonRule>;
@@ -33,7 +40,7 @@ export type NodeReason = keyof typeof REASONS;
 
 export const reasons: SubjectReasons = {
   subject: 'node-provisioner',
-  verbs: ['grow', 'taint', 'untaint', 'delete', 'cancel', 'give-up', 'rotate', 'evict'],
+  verbs: ['grow', 'taint', 'untaint', 'delete', 'cancel', 'give-up', 'rotate', 'empty', 'evict'],
   reasons: REASONS,
 };
 

@@ -10,24 +10,27 @@ import { type Loop, type PassResult, startLoop } from '#core/loop.ts';
 import type { ShownDefragmentation } from '#core/node.ts';
 import type { NodeGroups } from '#core/node-group.ts';
 import type { Random } from '#core/random.ts';
+import type { Reason } from '#core/reason.ts';
 import { type Change, drop, type Store } from '#core/store.ts';
 import { FLEET } from '#core/worker.ts';
 import type { Journal } from '#journal/journal.ts';
 import { withAsked } from './account-rooms.ts';
-import { type NodeFact, podReader } from './cluster-objects.ts';
+import { podReader } from './cluster-objects.ts';
 import type { ClusterView } from './cluster-view.ts';
+import { openDefragmenter } from './defragmentation/defragmenter.ts';
+import { spentOn } from './defragmentation/hourly-budget.ts';
 import { planInSlices } from './defragmentation/planning.ts';
 import { shownDefragPlan } from './defragmentation/shown-plan.ts';
-import { evaluate, neededSinceOf } from './evaluate.ts';
+import { type Evaluation, neededSinceOf } from './evaluate.ts';
 import type { GrowthPart } from './growth.ts';
+import { type Judged, openJudge } from './judge.ts';
 import { openKnownGroups } from './known-groups.ts';
 import { openMadeGroups } from './made-groups.ts';
-import { type Decided, nextNodeStep, type StepInput } from './next-step.ts';
+import type { Decided } from './next-step.ts';
 import { openNodeWrites } from './node-writes.ts';
 import { openObjectWrites } from './object-writes.ts';
 import { obstacleOfTemplates } from './obstacles.ts';
 import { openPeers } from './peers.ts';
-import { claimPods } from './pending-pods.ts';
 import { openPodStay } from './pod-stay.ts';
 import type { Policy } from './policy.ts';
 import { openPoolGroups } from './pool-groups.ts';
@@ -47,10 +50,10 @@ import { openSetAside } from './set-aside.ts';
 import type { Snapshot } from './snapshot.ts';
 import { statusOfNodePool } from './status.ts';
 import { openSteps, type StepContext } from './steps.ts';
-import { type NodeSurvey, survey } from './survey.ts';
+import { isMassUnready, type NodeSurvey } from './survey.ts';
 import { withoutReturned } from './thaw.ts';
 import { openUnaskedMachines } from './unasked-machines.ts';
-import { didOf, unlessOf, whySize } from './words.ts';
+import { didOf, unlessOf, whyDecided } from './words.ts';
 
 export interface NodeReconcileDeps {
   readonly store: Store;
@@ -97,6 +100,9 @@ export function startNodeReconciling(deps: NodeReconcileDeps): NodeReconciling {
   const made = openMadeGroups({ ...deps, forgetFound: known.forget });
   const poolGroups = openPoolGroups(deps);
   const unknown = openUnaskedMachines(journal);
+  const defragmenter = openDefragmenter(clock, peers);
+  const hold = (): Reason | undefined => (store.view.freezes.get(FLEET) ? { code: 'frozen' } : undefined);
+  const judge = openJudge({ ...deps, peers, podStay, cordonedAt, leaving, refusedAt, hold });
 
   /** Takes our taints off nodes whose provisioner is gone, and forgets what was kept about it. */
   async function forget(name: string, signal: AbortSignal): Promise<PassResult> {
@@ -104,8 +110,9 @@ export function startNodeReconciling(deps: NodeReconcileDeps): NodeReconciling {
     known.forget(name);
     setAside.forget(name);
     unknown.forget(name);
+    defragmenter.forget(name);
     for (const fact of view.nodes.all().values()) {
-      if (fact.provisioner === name && (fact.deletionAt !== undefined || fact.cordonedByUs))
+      if (fact.provisioner === name && (fact.deletionAt !== undefined || fact.cordonedByUs || fact.isKeptIdle))
         await writes.untaint(fact, signal);
     }
     if (hold()) return { afterMs: RESYNC_MS };
@@ -129,26 +136,19 @@ export function startNodeReconciling(deps: NodeReconcileDeps): NodeReconciling {
     return isTemporary && { afterMs: RESYNC_MS };
   }
 
-  function decisionOf(
-    name: string,
-    decided: Decided,
-    evaluated: ReturnType<typeof evaluate>,
-    policy: Policy,
-  ): Change | undefined {
+  function decisionOf(name: string, decided: Decided, evaluated: Evaluation, policy: Policy): Change | undefined {
     const { quantities } = evaluated;
     const decision = {
       subject: nodePoolSubject(name),
       did: didOf(decided.step),
       reason: decided.reason,
-      why: whySize(evaluated, policy),
+      why: whyDecided(decided, evaluated, policy),
       unless: unlessOf(decided, evaluated, policy),
       alternatives: decided.alternatives,
       facts: { ...quantities, target: evaluated.nodes },
     };
     return journal.decision(decision, decided.step.do !== 'nothing');
   }
-
-  const hold = (): StepInput['hold'] => (store.view.freezes.get(FLEET) ? { code: 'frozen' } : undefined);
 
   function contextOf({ base, found }: Prepared, signal: AbortSignal): StepContext {
     const { name, groups } = base;
@@ -201,48 +201,10 @@ export function startNodeReconciling(deps: NodeReconcileDeps): NodeReconciling {
       known.changed(name);
       return { afterMs: 0 };
     }
-    const seen = look(prepared);
+    const seen = judge.look(prepared);
     const obstacle = seen ? obstacleOfTemplates(seen, prepared.base.groups) : NO_GPU;
     if (!seen || obstacle) return sayUnserved({ unserved: { ...prepared.base, obstacle }, isTemporary: true }, signal);
     return decide({ ...prepared, seen, context });
-  }
-
-  /** Forgets nodes that are gone, and sees those that another process has cordoned: they wait anew. */
-  function trackLeaving(nodes: readonly NodeFact[]): void {
-    const there = new Set(nodes.map(({ uid }) => uid));
-    for (const gone of [leaving, cordonedAt]) for (const uid of gone.keys()) if (!there.has(uid)) gone.delete(uid);
-    const isNew = ({ uid, cordonedByUs, deletionAt }: NodeFact): boolean =>
-      cordonedByUs && deletionAt !== undefined && !cordonedAt.has(uid);
-    for (const { uid } of nodes.filter(isNew)) cordonedAt.set(uid, clock.now());
-  }
-
-  function look({ base: { name, groups }, policy }: Prepared): NodeSurvey | undefined {
-    const all = [...view.nodes.all().values()];
-    trackLeaving(all);
-    const nodes = all.filter(({ provisioner }) => provisioner === name);
-    const letGo = new Set(poolRowOf(store, name).letGo);
-    return survey({ name, now: clock.now(), policy, nodes, podsOn: view.podsOn, groups, leaving, podStay, letGo });
-  }
-
-  /** What it should have, and what to do about it now. */
-  function judge({ base, policy, seen }: Deciding) {
-    const { name, object, groups, at: now } = base;
-    const earlier = peers.earlierThan(object);
-    const claim = claimPods({
-      survey: seen,
-      // Until those before it have been looked at, it is not known which pods are theirs.
-      refused: earlier ? view.refused() : [],
-      setAside: poolRowOf(store, name).setAside,
-      groups,
-      earlier: earlier ?? [],
-      now,
-    });
-    const rooms = peers.roomsOf(name, groups);
-    const others = peers.otherRooms(name);
-    const evaluation = evaluate({ survey: seen, policy, groups, pending: claim.pending, others, rooms });
-    const facts = { now, policy, survey: seen, groups, rooms, evaluation };
-    const decided = nextNodeStep({ ...facts, cordonedAt, refusedAt, hold: hold() });
-    return { claim, evaluation, decided };
   }
 
   /** Makes and drops groups that the object lets Muster make; answers whether there is to be another look at them. */
@@ -259,17 +221,22 @@ export function startNodeReconciling(deps: NodeReconcileDeps): NodeReconciling {
     return step.do === 'nothing' && (await made.dropEmpty(name, { policy, found, groups }, signal));
   }
 
-  async function decide(deciding: Deciding): Promise<PassResult> {
-    const { base, context, policy, seen } = deciding;
+  /** What saves nodes, where nothing else is to be done. */
+  async function orSave(deciding: Deciding, { evaluation, decided }: Judged): Promise<Decided> {
+    const { base, policy, seen } = deciding;
+    const { name, groups } = base;
+    if (decided.step.do !== 'nothing' || hold() || isMassUnready(seen)) return decided;
+    const row = poolRowOf(store, name);
+    const { dueAt, ...acting } = await defragmenter.next({
+      ...{ name, policy, survey: seen, evaluation, groups, row, refusedAt },
+    });
+    const times = [dueAt, decided.dueAt].filter((at): at is number => at !== undefined);
+    return { ...decided, ...acting, dueAt: times.length > 0 ? Math.min(...times) : undefined };
+  }
+
+  /** What must be stored before the step is carried out. */
+  async function writeDown({ base, policy, seen }: Deciding, evaluation: Evaluation, decided: Decided): Promise<void> {
     const { name } = base;
-    const { signal } = context;
-    const { claim, evaluation, decided } = judge(deciding);
-    const snapshot = { ...base, survey: seen, evaluation, decided, pending: claim.pending.length, unfit: claim.unfit };
-    // Nothing is awaited between the look at the room in the accounts and this.
-    snapshots.set(name, snapshot);
-    if (decided.step.do === 'grow') context.reserve(decided.step.parts);
-    if (await setAside.observe(name, evaluation.fitting)) return { afterMs: 0 };
-    if (await changeGroups(deciding, decided)) return { afterMs: 0 };
     const change = decisionOf(name, decided, evaluation, policy);
     const changes = [
       ...(change ? [change] : []),
@@ -277,6 +244,28 @@ export function startNodeReconciling(deps: NodeReconcileDeps): NodeReconciling {
       ...unknown.observe(name, seen.unknown),
     ];
     if (changes.length > 0) await store.commit(changes);
+    const { step, reason } = decided;
+    if (step.do === 'untaint' && reason.code === 'not-emptied') defragmenter.gaveUp(step.nodes);
+    const spent = spentOn(decided.step, poolRowOf(store, name), clock.now());
+    if (spent.length > 0) await store.commit(spent);
+  }
+
+  async function decide(deciding: Deciding): Promise<PassResult> {
+    const { base, context, seen } = deciding;
+    const { name } = base;
+    const { signal } = context;
+    const judgement = judge.judge(deciding, seen);
+    const { claim, evaluation } = judgement;
+    const snapshot = { ...base, survey: seen, evaluation, pending: claim.pending.length, unfit: claim.unfit };
+    const { step: first } = judgement.decided;
+    // Nothing is awaited between the look at the room in the accounts and this.
+    snapshots.set(name, { ...snapshot, decided: judgement.decided });
+    if (first.do === 'grow') context.reserve(first.parts);
+    if (await setAside.observe(name, evaluation.fitting)) return { afterMs: 0 };
+    if (await changeGroups(deciding, judgement.decided)) return { afterMs: 0 };
+    const decided = await orSave(deciding, judgement);
+    if (decided !== judgement.decided) snapshots.set(name, { ...snapshot, decided });
+    await writeDown(deciding, evaluation, decided);
     const isActing = decided.step.do !== 'nothing';
     if (isActing) {
       await view.fresh(FRESH_MS, signal);
@@ -284,7 +273,7 @@ export function startNodeReconciling(deps: NodeReconcileDeps): NodeReconciling {
       const neededSince = neededSinceOf(claim.pending, evaluation);
       await steps.carryOut(decided.step, { ...context, neededSince, reason: decided.reason.code });
     }
-    await say(snapshots.get(name) ?? snapshot, signal);
+    await say(snapshots.get(name) ?? { ...snapshot, decided }, signal);
     return nextPass(decided, isActing || !peers.areSeen(name));
   }
 
@@ -308,10 +297,9 @@ export function startNodeReconciling(deps: NodeReconcileDeps): NodeReconciling {
     },
   });
   async function defragmentation(name: string): Promise<ShownDefragmentation | undefined> {
-    const snapshot = snapshots.get(name);
-    const plan = snapshot && (await planInSlices(clock, snapshot, peers));
-    const { policy, survey: seen } = snapshot ?? {};
-    if (!plan || !policy || !seen) return undefined;
+    const { policy, survey: seen, evaluation, groups = [] } = snapshots.get(name) ?? {};
+    if (!policy || !seen || !evaluation) return undefined;
+    const plan = await planInSlices(clock, { name, survey: seen, evaluation, groups }, peers);
     return shownDefragPlan(plan, { name, policy, survey: seen, row: poolRowOf(store, name), now: clock.now() });
   }
 

@@ -8,7 +8,7 @@ import type { PodStay } from './pod-stay.ts';
 import type { Snapshot } from './snapshot.ts';
 import { countsOf, lateRotations, statusOfNodePool } from './status.ts';
 import { isBusy, isEmpty, type SurveyedNode } from './survey.ts';
-import { didOf, unlessOf, whySize } from './words.ts';
+import { didOf, unlessOf, whyDecided } from './words.ts';
 
 function whyExpiring({ fact, endsAt, pods }: SurveyedNode, podStay: PodStay): string {
   const head = `Its machine ends at ${new Date(endsAt ?? 0).toISOString()}`;
@@ -20,10 +20,21 @@ function whyExpiring({ fact, endsAt, pods }: SurveyedNode, podStay: PodStay): st
   return `${head}: its pods are moved${kept.length > 0 ? `; ${kept.slice(0, 3).join('; ')}` : ''}.`;
 }
 
+function whyEmptying({ fact, pods }: SurveyedNode, podStay: PodStay): string {
+  const since = new Date(fact.deletionAt ?? 0).toISOString();
+  const kept = pods.flatMap((pod) => {
+    const why = podStay.ofBudget(pod);
+    return why === undefined ? [] : [`${pod.key} waits: ${why}`];
+  });
+  const rest = kept.length > 0 ? `; ${kept.slice(0, 3).join('; ')}` : '';
+  return `Its pods are moved to other nodes since ${since}, so that it can go; ${pods.length} are left${rest}.`;
+}
+
 function whyNode(node: SurveyedNode, podStay: PodStay): string {
   const { fact, pods, phase } = node;
   const at = fact.deletionAt === undefined ? '' : new Date(fact.deletionAt).toISOString();
   if (phase === 'expiring') return whyExpiring(node, podStay);
+  if (phase === 'emptying') return whyEmptying(node, podStay);
   if (at !== '' && isEmpty(node)) return `It is deleted at ${at} (${fact.deletionReason ?? 'scheduled'}).`;
   if (phase === 'coming') return 'It is starting: its GPUs are not there yet.';
   if (phase === 'unready')
@@ -91,7 +102,7 @@ function planOf({ name, evaluation, decided, policy, obstacle }: Snapshot): Node
     name,
     target: evaluation.nodes,
     did: didOf(decided.step),
-    why: whySize(evaluation, policy),
+    why: whyDecided(decided, evaluation, policy),
     unless: unlessOf(decided, evaluation, policy),
     reason: decided.reason.code,
     alternatives: decided.alternatives,

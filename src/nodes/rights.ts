@@ -21,7 +21,7 @@ export const NODE_RIGHTS: readonly Right[] = [
     resource: PODS,
     subresource: 'eviction',
     verbs: ['create'],
-    why: 'moves pods off nodes that end, within their budgets',
+    why: 'moves pods off nodes that end or are emptied, within their budgets',
   },
   { resource: POD_DISRUPTION_BUDGETS, verbs: ['list', 'watch'], why: 'reads how many pods may go' },
 ];

@@ -67,6 +67,7 @@ export const NodePoolStatus = z
     ready: whole('Nodes that are ready for pods.'),
     starting: whole('Nodes that were asked for and are not ready yet.'),
     idleNodes: whole('Ready nodes without any pod that asks for GPUs.'),
+    emptyingNodes: whole('Nodes whose pods are being moved to other nodes.'),
     gpus: whole('GPUs of its nodes.'),
     gpusRequested: whole('GPUs that pods on its nodes have asked for.'),
     utilizationPercent: whole('gpusRequested of gpus.'),

@@ -108,6 +108,7 @@ export function countsOf({ survey, evaluation, pending, unfit }: Snapshot) {
     ready: ready.length,
     starting: coming.length + nodes.filter(({ phase }) => phase === 'coming').length,
     idleNodes: nodes.filter((node) => node.phase === 'ready' && !isBusy(node)).length,
+    emptyingNodes: nodes.filter(({ phase }) => phase === 'emptying').length,
     gpus: nodes.reduce((sum, { gpus }) => sum + gpus, 0),
     gpusRequested: evaluation.quantities.used,
     utilizationPercent: utilization(evaluation),

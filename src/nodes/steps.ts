@@ -10,12 +10,14 @@ import type { Random } from '#core/random.ts';
 import { put, type Store } from '#core/store.ts';
 import type { AccountRooms } from './account-rooms.ts';
 import type { PodFact } from './cluster-objects.ts';
+import { withoutEvictions } from './defragmentation/hourly-budget.ts';
 import { chosenAccount, type FoundGroup } from './group-finder.ts';
 import { type GrowthPart, nextBackoff, planGrowth } from './growth.ts';
 import type { NodeStep } from './next-step.ts';
 import type { NodeWrites } from './node-writes.ts';
-import { type Eviction, REFUSED_AGAIN_MS } from './rotation.ts';
-import type { LostCapacity, SeenGroup, SurveyedNode } from './survey.ts';
+import { poolRowOf } from './pool-row.ts';
+import { REFUSED_AGAIN_MS } from './rotation.ts';
+import { DEFRAGMENTED, type LostCapacity, type SeenGroup, type SurveyedNode } from './survey.ts';
 
 export interface StepDeps {
   readonly store: Store;
@@ -48,6 +50,8 @@ export interface StepContext {
 }
 
 const SUFFIX_LENGTH = 4;
+
+type EvictStep = Extract<NodeStep, { do: 'evict' }>;
 
 export function openSteps(deps: StepDeps) {
   const { store, clock, random, log, hosts, writes, cordonedAt, leaving, refusedAt } = deps;
@@ -180,15 +184,21 @@ export function openSteps(deps: StepDeps) {
     }
   }
 
-  async function evict(evictions: readonly Eviction[], { name, signal }: StepContext): Promise<void> {
+  /** Answers whether its budget let it go. */
+  async function evictOne({ fact }: SurveyedNode, pod: PodFact, { name, signal }: StepContext): Promise<boolean> {
+    const answer = await writes.evict(fact, pod, signal);
+    if (typeof answer === 'string') return true;
+    refusedAt.set(pod.uid, clock.now());
+    log('info', 'pod not evicted', { provisioner: name, node: fact.name, pod: pod.key, refusal: answer.refused });
+    return false;
+  }
+
+  async function evict({ evictions, why }: EvictStep, context: StepContext): Promise<void> {
     for (const [uid, at] of refusedAt) if (clock.now() - at >= REFUSED_AGAIN_MS) refusedAt.delete(uid);
-    const one = async ({ fact }: SurveyedNode, pod: PodFact): Promise<void> => {
-      const answer = await writes.evict(fact, pod, signal);
-      if (typeof answer === 'string') return;
-      refusedAt.set(pod.uid, clock.now());
-      log('info', 'pod not evicted', { provisioner: name, node: fact.name, pod: pod.key, refusal: answer.refused });
-    };
-    await Promise.all(evictions.flatMap(({ node, pods }) => pods.map((pod) => one(node, pod))));
+    const calls = evictions.flatMap(({ node, pods }) => pods.map((pod) => evictOne(node, pod, context)));
+    const refused = (await Promise.all(calls)).filter((isGone) => !isGone).length;
+    if (why !== 'defragmentation' || refused === 0) return;
+    await store.commit([put('nodePools', withoutEvictions(poolRowOf(store, context.name), refused))]);
   }
 
   return {
@@ -221,8 +231,13 @@ export function openSteps(deps: StepDeps) {
         case 'rotate':
           await Promise.all(step.nodes.map(({ fact }) => writes.taint(fact, clock.now(), context.reason, signal)));
           return;
+        case 'empty':
+          // All of them before the first eviction: no pod is moved to a node that is emptied next.
+          await Promise.all(step.freed.map(({ node }) => writes.taint(node.fact, clock.now(), DEFRAGMENTED, signal)));
+          await Promise.all(step.idle.map(({ fact }) => writes.keepIdle(fact, signal)));
+          return;
         case 'evict':
-          return evict(step.evictions, context);
+          return evict(step, context);
         case 'taint':
           await Promise.all(step.nodes.map(({ fact }) => writes.taint(fact, step.deletionAt, context.reason, signal)));
           return;

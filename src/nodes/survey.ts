@@ -2,7 +2,7 @@
 import type { AskedNodes, NodeGroupRow, NodePhase } from '#core/node.ts';
 import type { NodeGroupState, NodeInstance, NodeRequest, NodeTemplate } from '#core/node-group.ts';
 import type { NodeFact, PodFact } from './cluster-objects.ts';
-import { DELETION_TAINT, GPU_RESOURCES, POOL_LABEL } from './objects.ts';
+import { DELETION_TAINT, GPU_RESOURCES, KEPT_IDLE_TAINT, POOL_LABEL } from './objects.ts';
 import type { PodStay } from './pod-stay.ts';
 import type { GroupPolicy, Policy } from './policy.ts';
 import { rotatingNodes } from './rotation-due.ts';
@@ -288,4 +288,5 @@ export const expiringNodes = ({ nodes }: NodeSurvey): readonly SurveyedNode[] =>
   nodes.filter(({ phase }) => phase === 'expiring');
 
 /** Its taints without the one by which it goes. */
-export const ownTaints = ({ taints }: NodeFact) => taints.filter(({ key }) => key !== DELETION_TAINT);
+export const ownTaints = ({ taints }: NodeFact) =>
+  taints.filter(({ key }) => key !== DELETION_TAINT && key !== KEPT_IDLE_TAINT);

@@ -24,6 +24,8 @@ export function didOf(step: NodeStep): string {
       return `taint ${some(step.nodes.length, 'empty node')}: ${names(step.nodes)}`;
     case 'rotate':
       return `rotate ${some(step.nodes.length, 'node')}: ${names(step.nodes)}`;
+    case 'empty':
+      return `empty ${some(step.freed.length, 'node')}: ${names(step.freed.map(({ node }) => node))}`;
     case 'evict': {
       const pods = step.evictions.reduce((sum, one) => sum + one.pods.length, 0);
       return `evict ${some(pods, 'pod')} of ${names(step.evictions.map(({ node }) => node))}`;
@@ -46,7 +48,7 @@ export function utilization({ quantities: { used, gpusPerNode, nodes } }: Evalua
 }
 
 /** `120 nodes, 80 busy, 66 % < 80 % → 100`. */
-export function whySize(evaluation: Evaluation, { minPercent, maxPercent, buffer }: Policy): string {
+function whySize(evaluation: Evaluation, { minPercent, maxPercent, buffer }: Policy): string {
   const { quantities, nodes: target, reason, uncapped } = evaluation;
   const parts = [some(quantities.nodes, 'node'), `${quantities.busy} busy`];
   if (quantities.pendingPods > 0)
@@ -59,6 +61,9 @@ export function whySize(evaluation: Evaluation, { minPercent, maxPercent, buffer
   const cap = uncapped > target ? ` (${uncapped} without the cap)` : '';
   return `${parts.join(', ')} → ${target}${cap}`;
 }
+
+export const whyDecided = ({ note }: Decided, evaluation: Evaluation, policy: Policy): string =>
+  [whySize(evaluation, policy), ...(note ? [note] : [])].join('; ');
 
 /** What would have to change for another decision. */
 export function unlessOf(

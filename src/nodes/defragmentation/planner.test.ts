@@ -1,6 +1,7 @@
 // Which nodes moving pods would save, and which are kept for which reason.
 import { describe, expect, it } from 'vitest';
 import { SECOND_MS } from '#core/clock.ts';
+import { drop, put } from '#core/store.ts';
 import { type NodesScene, openNodesScene } from '../testing/scene.ts';
 
 const SPEC = { existingInstanceGroupNames: ['grp'], minUnutilizedGPUNodes: 0 };
@@ -137,6 +138,20 @@ describe('the plan of defragmentation', () => {
 
     expect(plan?.kept).toContainEqual({ node: first, why: expect.stringContaining(why) });
     expect(plan?.nodes.map(({ name }) => name)).toEqual([second]);
+    await scene.stop();
+  });
+
+  it('moves no worker of a pool while it has sessions, and moves it once it has none', async () => {
+    const busy = { id: 's1', worker: 'p1-0', pool: 'p', spec: { labels: {}, files: {} } };
+    const { scene, kept, freed } = await withLoad([[6], [1]], SPEC, ({ store }) =>
+      store.commit([put('sessions', busy as never)]),
+    );
+    expect(kept[1]).toBe('default/p1-0 is not moved: it is a worker with sessions');
+    expect(freed).not.toContain(1);
+    await scene.store.commit([drop('sessions', 's1')]);
+
+    const after = await scene.during(scene.nodes.defragmentation('h100'));
+    expect(after?.nodes.map(({ moves }) => moves.map(({ pod }) => pod))).toEqual([['default/p1-0']]);
     await scene.stop();
   });
 

@@ -2,18 +2,18 @@
 import type { Clock } from '#core/clock.ts';
 import { inSlices } from '#core/slices.ts';
 import type { Peers } from '../peers.ts';
-import type { Snapshot } from '../snapshot.ts';
-import { type DefragPlan, openDefragPlanner } from './planner.ts';
+import type { SurveyedNode } from '../survey.ts';
+import { type DefragPlan, openDefragPlanner, type PlannerInput } from './planner.ts';
 
-/** What of its nodes could be saved now; undefined while a pass has not seen them. */
+/** Which of its nodes could be saved now, of those that may be considered. */
 export async function planInSlices(
   clock: Clock,
-  { name, survey, evaluation, groups }: Pick<Snapshot, 'name' | 'survey' | 'evaluation' | 'groups'>,
+  { name, survey, evaluation, groups }: { readonly name: string } & Omit<PlannerInput, 'others' | 'takers'>,
   peers: Pick<Peers, 'otherRooms' | 'takers'>,
-): Promise<DefragPlan | undefined> {
-  if (!survey || !evaluation) return undefined;
+  isConsidered: (node: SurveyedNode) => boolean = () => true,
+): Promise<DefragPlan> {
   const others = peers.otherRooms(name);
   const planner = openDefragPlanner({ survey, evaluation, groups, others, takers: peers.takers() });
-  await inSlices(clock, planner.nodes, planner.consider);
+  await inSlices(clock, planner.nodes.filter(isConsidered), planner.consider);
   return planner.plan();
 }

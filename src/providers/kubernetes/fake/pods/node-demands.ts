@@ -6,14 +6,20 @@ const tolerates = (toleration: Fields, taint: Fields): boolean =>
   (toleration.key === undefined || toleration.key === taint.key) &&
   (toleration.operator === 'Exists' || textOf(toleration.value) === textOf(taint.value));
 
-/** The first taint that keeps the pod away. */
-export function untolerated(pod: KubeObject, node: KubeObject): Fields | undefined {
+function untoleratedOnes(pod: KubeObject, node: KubeObject): Fields[] {
   const tolerations = listOf(pod.spec?.tolerations).map(fieldsOf);
   return listOf(node.spec?.taints)
     .map(fieldsOf)
-    .filter(({ effect }) => effect !== 'PreferNoSchedule')
-    .find((taint) => !tolerations.some((one) => tolerates(one, taint)));
+    .filter((taint) => !tolerations.some((one) => tolerates(one, taint)));
 }
+
+/** The first taint that keeps the pod away. */
+export const untolerated = (pod: KubeObject, node: KubeObject): Fields | undefined =>
+  untoleratedOnes(pod, node).find(({ effect }) => effect !== 'PreferNoSchedule');
+
+/** Whether the pod goes there only where no other node takes it. */
+export const isLastChoice = (pod: KubeObject, node: KubeObject): boolean =>
+  untoleratedOnes(pod, node).some(({ effect }) => effect === 'PreferNoSchedule');
 
 function fitsExpression(labels: Fields, written: unknown): boolean {
   const { key, operator, values } = fieldsOf(written);

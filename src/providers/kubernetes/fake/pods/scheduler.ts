@@ -2,7 +2,7 @@
 import { type KubeObject, textOf } from '../objects/object.ts';
 import { type Amounts, amountsOf, hostPortsOf, isSamePort, requestsOf } from './asked.ts';
 import { type NeighbourRule, neighbourRules, type PlacedPods } from './neighbours.ts';
-import { isSelected, untolerated } from './node-demands.ts';
+import { isLastChoice, isSelected, untolerated } from './node-demands.ts';
 
 /** The nodes with what is on them. */
 export interface Occupied extends PlacedPods {
@@ -72,12 +72,12 @@ export function refusals(pod: KubeObject, occupied: Occupied): ReadonlyMap<KubeO
   return new Map(occupied.nodes.map((node) => [node, obstacles(wish, node, occupied)]));
 }
 
-/** The node with the fewest pods among those where it fits. */
+/** The node with the fewest pods among those where it fits; one that would rather not take it comes last. */
 export function place(pod: KubeObject, occupied: Occupied): Placement {
   const found = refusals(pod, occupied);
   const podsOn = ({ metadata }: KubeObject): number => occupied.usedOn(metadata.name).pods ?? 0;
   const [best] = occupied.nodes
     .filter((node) => found.get(node)?.length === 0)
-    .toSorted((a, b) => podsOn(a) - podsOn(b));
+    .toSorted((a, b) => Number(isLastChoice(pod, a)) - Number(isLastChoice(pod, b)) || podsOn(a) - podsOn(b));
   return best ? { node: best.metadata.name } : { message: refusalText([...found.values()]) };
 }
