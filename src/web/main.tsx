@@ -1,3 +1,4 @@
+import '@xterm/xterm/css/xterm.css';
 import 'uplot/dist/uPlot.min.css';
 import './tokens.css';
 import './frame/frame.css';
