@@ -41,7 +41,7 @@ export function DefaultList({ noun, listed }: { readonly noun: string; readonly 
         columns={listed.keys.map(columnOf)}
         idOf={idOf}
         {...(listed.hasDetail && { href: (row: Row) => `/${noun}/${encodeURIComponent(idOf(row))}` })}
-        empty={<Empty command={`muster get ${noun}`}>There are none.</Empty>}
+        empty={<Empty>There are none.</Empty>}
       />
     </>
   );

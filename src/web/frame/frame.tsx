@@ -19,7 +19,8 @@ const isBelow = (path: string, of: string): boolean => (of === '/' ? path === '/
 
 /** Only what this server has. */
 function inMenu(nouns: readonly WebNoun[], overview: Overview | undefined): readonly WebNoun[] {
-  return nouns.filter(({ isHidden, needs }) => !isHidden && (needs === undefined || overview?.[needs] !== undefined));
+  const hasAny = (part: NonNullable<WebNoun['needs']>): boolean => (overview?.[part]?.total ?? 0) > 0;
+  return nouns.filter(({ isHidden, needs }) => !isHidden && (needs === undefined || hasAny(needs)));
 }
 
 function Links({ nouns }: { readonly nouns: readonly WebNoun[] }) {
@@ -129,7 +130,7 @@ export function Frame({
       <main id="content" tabIndex={-1} class={state === 'offline' || state === 'ended' ? 'stale' : ''}>
         {children}
       </main>
-      <Keys nouns={menu} />
+      <Keys nouns={nouns} />
     </>
   );
 }

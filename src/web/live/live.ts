@@ -51,7 +51,7 @@ export interface LiveDeps {
 
 const APPLY_EVERY_MS = 250;
 const MOST_IDS = 200;
-const MOST_KNOWN = 60;
+const MOST_KNOWN = 200;
 
 /** The stream of what is followed. Without rows it only tells that the server is there. */
 export function streamPath(followed: Iterable<Followed>): string {

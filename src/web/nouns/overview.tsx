@@ -1,11 +1,14 @@
 import type { Overview } from '../../api/wire/overview.ts';
 import { OVERVIEW_PATH } from '../frame/frame.tsx';
-import { useLive } from '../live/use.ts';
+import type { Series } from '../live/expected.ts';
+import { useAsked, useLive } from '../live/use.ts';
 import type { WebNoun } from '../noun.ts';
+import { Chart } from '../parts/chart.tsx';
 import { Shown } from '../parts/standing.tsx';
 import { Ago, ClockTime } from '../parts/time.tsx';
 import { counted, dollars, number, span } from '../parts/words.ts';
 import { PoolRows } from '../pool/rows.tsx';
+import { poolHref } from '../pool/state.ts';
 
 function Problems({ overview: { problems, more_problems, events } }: { readonly overview: Overview }) {
   if (problems.length === 0) {
@@ -117,12 +120,27 @@ function Recent({ events }: Pick<Overview, 'events'>) {
         <a href="/events">Recent</a>
       </h2>
       <ul class="events">
-        {events.map(({ id, at, message }) => (
+        {events.map(({ id, at, message, pool }) => (
           <li key={id}>
-            <ClockTime at={at} /> {message}
+            <ClockTime at={at} /> {pool !== undefined && <a href={poolHref(pool)}>{pool}</a>} {message}
           </li>
         ))}
       </ul>
+    </section>
+  );
+}
+
+const CHART_PX = 96;
+const MOST_POOLS = 12;
+const SERIES_EVERY_MS = 30_000;
+
+function LastHour() {
+  const asked = useAsked<Series>('/series', { everyMs: SERIES_EVERY_MS });
+  if (!asked.value || asked.value.points.length < 2) return null;
+  return (
+    <section aria-label="Last hour">
+      <h2>Last hour</h2>
+      <Chart label="Demand and capacity of the fleet" series={asked.value} heightPx={CHART_PX} />
     </section>
   );
 }
@@ -137,6 +155,7 @@ function OverviewPage() {
           <>
             <Problems overview={overview} />
             <Now overview={overview} />
+            <LastHour />
           </>
         )}
       </Shown>
@@ -144,7 +163,10 @@ function OverviewPage() {
         <h2>
           <a href="/pools">Pools</a>
         </h2>
-        <PoolRows path="/pools" />
+        <PoolRows path="/pools?order=trouble" most={MOST_POOLS} />
+        <p class="small">
+          <a href="/pools">All pools</a>
+        </p>
       </section>
       {asked.value && <Recent events={asked.value.events} />}
     </>

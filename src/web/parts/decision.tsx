@@ -57,7 +57,14 @@ export function DecisionView({ decision }: { readonly decision: Decision }) {
       )}
       <Alternatives of={alternatives} />
       <h3>Facts</h3>
-      <Facts of={Object.entries(facts).map(([key, value]) => [wordsOf(key), <Value key={key} value={value} />])} />
+      <Facts
+        of={Object.entries(facts).map(([key, value]) => [
+          wordsOf(key),
+          <span key={key} class={value === 0 || value === false ? 'quiet' : ''}>
+            <Value value={value} />
+          </span>,
+        ])}
+      />
       {reason && <p class="quiet mono">{reason.code}</p>}
       {inputs !== undefined && (
         <details>

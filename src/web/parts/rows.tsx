@@ -20,6 +20,8 @@ interface RowsProps<T> {
   readonly columns: readonly Column<T>[];
   readonly idOf: (row: T) => string;
   readonly href?: (row: T) => string;
+  /** Only so many, where another page has them all. */
+  readonly most?: number;
   /** What stands here if there are none. */
   readonly empty: ComponentChildren;
 }
@@ -61,20 +63,22 @@ function useWindow(count: number): {
 }
 
 /** A table that renders only the rows on the screen, and tells its list which these are. */
-export function Rows<T>({ label, list, columns, idOf, href, empty }: RowsProps<T>) {
-  const rows = list.rows.value;
+export function Rows<T>({ label, list, columns, idOf, href, most, empty }: RowsProps<T>) {
+  const listed = list.rows.value;
+  const rows = most === undefined ? listed : listed.slice(0, most);
+  const hasMore = most === undefined ? list.hasMore.value : false;
   const { ref, from, to } = useWindow(rows.length);
   useEffect(() => {
     list.show(from, to);
-    if (to >= rows.length && list.hasMore.peek()) list.loadMore();
-  }, [list, from, to, rows.length]);
+    if (to >= rows.length && hasMore) list.loadMore();
+  }, [list, from, to, rows.length, hasMore]);
   const problem = list.problem.value;
   if (problem && (rows.length === 0 || problem.kind !== 'unavailable')) return <Trouble problem={problem} />;
   if (list.isLoading.value) return <Loading />;
   if (rows.length === 0) return <>{empty}</>;
   return (
     <>
-      <table class="rows" aria-label={label} aria-rowcount={list.hasMore.value ? -1 : rows.length + 1}>
+      <table class="rows" aria-label={label} aria-rowcount={hasMore ? -1 : rows.length + 1}>
         <thead>
           <tr>
             {columns.map((column) => (
@@ -103,9 +107,11 @@ export function Rows<T>({ label, list, columns, idOf, href, empty }: RowsProps<T
           <Gap rows={rows.length - to} />
         </tbody>
       </table>
-      <p class="quiet small">
-        {number(rows.length)} {list.hasMore.value ? 'listed, more below' : 'in all'}
-      </p>
+      {most === undefined && (
+        <p class="quiet small">
+          {number(rows.length)} {hasMore ? 'listed, more below' : 'in all'}
+        </p>
+      )}
     </>
   );
 }

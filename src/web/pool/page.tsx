@@ -81,7 +81,12 @@ function Counts({ pool: { workers, slots, sessions, auto_scaler: scaler, ...pool
       <span>
         {number(slots.free)} of {counted(slots.total, 'slot')} free
       </span>
-      {'dollars_per_hour' in pool && <span>{dollars(Number(pool.dollars_per_hour))}/h</span>}
+      <span>
+        {dollars(pool.dollars_per_hour)}/h
+        {pool.machines_without_price > 0 && (
+          <span class="quiet"> ({counted(pool.machines_without_price, 'machine')} without a price)</span>
+        )}
+      </span>
     </p>
   );
 }

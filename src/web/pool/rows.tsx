@@ -3,7 +3,8 @@ import { useList } from '../live/list.ts';
 import { type Column, Rows } from '../parts/rows.tsx';
 import { Empty } from '../parts/standing.tsx';
 import { State } from '../parts/state.tsx';
-import { number } from '../parts/words.ts';
+import { Trend } from '../parts/trend.tsx';
+import { counted, dollars, number } from '../parts/words.ts';
 import { poolHref, poolState } from './state.ts';
 
 const idOf = (pool: Pool): string => pool.id;
@@ -23,6 +24,17 @@ const COLUMNS: readonly Column<Pool>[] = [
     rank: 3,
     show: ({ auto_scaler }) => number(auto_scaler.max_agents),
   },
+  {
+    title: '$/h',
+    width: 5,
+    isNumber: true,
+    rank: 2,
+    show: ({ dollars_per_hour: rate, machines_without_price: unpriced }) => (
+      <span title={unpriced > 0 ? `${counted(unpriced, 'machine')} without a price` : undefined}>
+        {rate > 0 ? dollars(rate) : unpriced > 0 ? '?' : ''}
+      </span>
+    ),
+  },
   { title: 'Source', width: 6, rank: 3, show: ({ owner }) => owner.source },
   {
     title: 'Trouble',
@@ -31,14 +43,18 @@ const COLUMNS: readonly Column<Pool>[] = [
   },
 ];
 
-/** A live list of pools. */
-export function PoolRows({ path }: { readonly path: string }) {
+const TREND: Column<Pool> = { title: 'Last hour', width: 8, rank: 3, show: ({ name }) => <Trend pool={name} /> };
+const WITH_TREND = [...COLUMNS.slice(0, -2), TREND, ...COLUMNS.slice(-1)];
+
+/** A live list of pools; of a few with the trend of each. */
+export function PoolRows({ path, most }: { readonly path: string; readonly most?: number }) {
   const list = useList<Pool>({ path, table: 'pools', idOf });
   return (
     <Rows
       label="Pools"
       list={list}
-      columns={COLUMNS}
+      columns={most === undefined ? COLUMNS : WITH_TREND}
+      {...(most !== undefined && { most })}
       idOf={idOf}
       href={({ name }) => poolHref(name)}
       empty={
