@@ -355,6 +355,7 @@ rule(
     ],
     keeps: [
       ['src/core/a.ts', "const said = 'provisioner';"],
+      ['src/web/a.tsx', 'const said = <p>No NodeProvisioner.</p>;'],
       ['src/library/a.ts', 'export class AWSProvisioner {}'],
     ],
   },

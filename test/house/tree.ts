@@ -43,7 +43,7 @@ interface Parsed {
   readonly imports: readonly Import[];
   /** The text with blanks in place of comments; offsets and lines stay. */
   readonly code: string;
-  /** The same with the insides of strings and templates blanked too. */
+  /** The same with the insides of strings, templates and texts of pages blanked too. */
   readonly bare: string;
 }
 
@@ -68,7 +68,8 @@ export function parsed(file: SourceFile): Parsed {
         specifier: String(source.value),
         isType: node.type === 'TSImportType' || (node.importKind ?? node.exportKind) === 'type',
       });
-    if (node.type === 'TemplateElement' || (node.type === 'Literal' && typeof node.value === 'string'))
+    const isText = node.type === 'TemplateElement' || node.type === 'JSXText';
+    if (isText || (node.type === 'Literal' && typeof node.value === 'string'))
       literals.push(node);
     for (const below of Object.values(node)) if (below && typeof below === 'object') visit(below as Tree);
   };
