@@ -1,6 +1,6 @@
-const NAME = 'muster/agent';
+import { AGENT_IMAGE as NAME } from '#core/image-builder.ts';
 
-/** The image of the agent in the version of this program, which names itself `muster/0.1.0`. */
+/** The image that `muster image build docker` makes of this program, which names itself `muster/0.1.0`. */
 export function agentImageOf(userAgent = ''): string {
   const version = /^muster\/(\S+)$/.exec(userAgent)?.[1];
   return version === undefined ? `${NAME}:latest` : `${NAME}:${version}`;

@@ -29,7 +29,7 @@ const MADE: Readonly<Record<string, { kind: string; keys: readonly string[] }>> 
     // The role pulls the image; nothing in the container gets it.
     keys: ['region', 'subnets', 'image', 'cluster_name', 'container_name', 'security_groups', 'execution_role'],
   },
-  aws: { kind: 'aws_launch_template', keys: ['region', 'instance_type', 'ami_id', 'security_groups'] },
+  aws: { kind: 'aws_launch_template', keys: ['region', 'instance_type', 'ami_id', 'ami_name', 'security_groups'] },
   azure: { kind: 'azure_vm', keys: ['subscription_id', 'resource_group', 'location', 'vm_size', 'image'] },
   gcp: { kind: 'gce_instance', keys: ['project', 'zone', 'machine_type', 'image'] },
   azure_container_instances: {

@@ -4,6 +4,12 @@ import { Fault } from './fault.ts';
 /** The name of the images of our agent; its version is the other part of what they are referred to by. */
 export const AGENT_IMAGE = 'muster-agent';
 
+/** What to do where no image of the agent is found that this builder makes; `places` are settings of it. */
+export const buildFirst = (builder: string, places: Readonly<Record<string, string>> = {}): string => {
+  const set = Object.entries(places).map(([key, value]) => ` --set ${key}=${value}`);
+  return `Build it: \`muster image build ${builder}${set.join('')}\`.`;
+};
+
 /** A file of an image. */
 export interface RecipeFile {
   /** Where it is in the image, from the root. */

@@ -40,13 +40,10 @@ export abstract class PlatformProvisioner extends BaseComputerProvisioner {
   #endpoint: ComputerEndpoint | undefined;
 
   /** @internal */
-  constructor(
-    rules: ClassRules,
-    given: ComputerOptions & { readonly agentDownloads?: readonly AgentDownload[] | undefined },
-  ) {
+  constructor(rules: ClassRules, given: ComputerOptions & Downloads) {
     const parts = new.target.parts();
     const context = { variable: parts.variable, agentImage: agentImageOf(parts.outside.userAgent) };
-    const read = readOptions(new.target.name, rules, { ...given }, context);
+    const read = readOptions(new.target.name, rules, withImage(rules, given), context);
     super(read.values.port, { ...read.values, log: given.log });
     // A caller finds each option under its own name.
     Object.assign(this, read.values);
@@ -159,15 +156,28 @@ export abstract class PlatformProvisioner extends BaseComputerProvisioner {
   }
 }
 
+interface Downloads {
+  readonly agentDownloads?: readonly AgentDownload[] | undefined;
+}
+
+const STANDARD = 'standard';
+
+/** An agent to be fetched is for a machine without one: of the standard image, unless another is named. */
+function withImage({ image }: ClassRules, given: ComputerOptions & Downloads) {
+  const named = { ...given } as ComputerOptions & Readonly<Record<string, unknown>>;
+  const isFetched = (given.agentDownloads?.length ?? 0) > 0;
+  return image === undefined || !isFetched ? named : { ...named, [image]: named[image] ?? STANDARD };
+}
+
 /** Why a machine would never answer: its image has no agent, and none is offered to it. */
 function lacksAgent(
   { image }: ClassRules,
   values: Readonly<Record<string, unknown>>,
   downloads: readonly AgentDownload[] | undefined,
 ): Fault | undefined {
-  if (image === undefined || values[image] !== undefined || (downloads?.length ?? 0) > 0) return undefined;
-  return new Fault('invalid', `The standard image has no agent, and neither ${image} nor agentDownloads is given.`, {
+  if (image === undefined || values[image] !== STANDARD || (downloads?.length ?? 0) > 0) return undefined;
+  return new Fault('invalid', 'The standard image has no agent, and agentDownloads is not given.', {
     at: image,
-    remedy: `Give ${image} of an image that has the agent, or agentDownloads for the standard image.`,
+    remedy: `Leave out ${image} for the newest image that Muster has built, or give agentDownloads.`,
   });
 }

@@ -215,8 +215,9 @@ describe('setup', () => {
     expect(box.getStatus()).toBe('stopped');
   });
 
-  it('of a machine without an image and without an agent says what to give', async () => {
-    await expect(new AWS().setup()).rejects.toMatchObject({ kind: 'invalid', at: 'imageId' });
-    await expect(new GCP({ project: 'p1' }).setup()).rejects.toMatchObject({ kind: 'invalid', at: 'sourceImage' });
+  it('of the standard image without an agent to fetch says what to give', async () => {
+    const [aws, gcp] = [new AWS({ imageId: 'standard' }), new GCP({ project: 'p1', sourceImage: 'standard' })];
+    await expect(aws.setup()).rejects.toMatchObject({ kind: 'invalid', at: 'imageId' });
+    await expect(gcp.setup()).rejects.toMatchObject({ kind: 'invalid', at: 'sourceImage' });
   });
 });

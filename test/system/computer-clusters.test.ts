@@ -38,13 +38,15 @@ interface Cloud {
   knows(authorization: string): boolean;
 }
 
+const IMAGE = 'host.example/agent:1.2.0';
+
 const CLOUDS: Readonly<Record<string, () => Cloud>> = {
   aws_eks() {
     const scene = openEksScene();
     return {
       ...scene,
       context: scene.contextFor('cluster1'),
-      options: { cluster_name: EKS_NAME, region: REGION },
+      options: { cluster_name: EKS_NAME, region: REGION, image: IMAGE },
       server: EKS_SERVER,
       knows: (authorization) => scene.presenterOf(authorization) !== undefined,
     };
@@ -53,7 +55,7 @@ const CLOUDS: Readonly<Record<string, () => Cloud>> = {
     const scene = openAzure();
     return {
       ...scene,
-      options: { cluster_name: AKS_CLUSTER.name, resource_group: AKS_CLUSTER.resourceGroup },
+      options: { cluster_name: AKS_CLUSTER.name, resource_group: AKS_CLUSTER.resourceGroup, image: IMAGE },
       variables: { AZURE_SUBSCRIPTION_ID: scene.fake.world.subscriptionId },
       server: AKS_ADDRESS,
       knows: (authorization) => whose(scene.fake.world, authorization.slice(7), AKS_SERVER) === 'app1',
@@ -64,7 +66,7 @@ const CLOUDS: Readonly<Record<string, () => Cloud>> = {
     scene.fake.world.machineAccount = ACCOUNT;
     return {
       ...scene,
-      options: { cluster_name: SEED.clusterName, region: SEED.location, project_id: SEED.project },
+      options: { cluster_name: SEED.clusterName, region: SEED.location, project_id: SEED.project, image: IMAGE },
       server: 'https://34.1.2.3',
       knows: (authorization) => scene.fake.world.granted.whose(authorization.slice(7)) === ACCOUNT,
     };

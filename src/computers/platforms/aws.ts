@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { Fault } from '#core/fault.ts';
+import { imageKeys, machineImage } from './machine-image.ts';
 import { type Platform, placeName, present, sharedFields, textList } from './platform.ts';
 
 const options = z.strictObject({
   ...sharedFields(300),
   region: placeName().default('us-west-2').describe('Region.'),
   instanceType: z.string().min(1).default('t2.micro').describe('Instance type.'),
-  imageId: z.string().min(1).optional().describe('Image; absent: the standard image, on which the agent is installed.'),
+  imageId: machineImage('aws-ami'),
   securityGroups: textList()
     .optional()
     .describe('Security groups, by ids or by names in the default VPC; absent: the default one of the VPC.'),
@@ -33,7 +34,7 @@ export const aws: Platform<z.output<typeof options>> = {
     aws_launch_template: present({
       region,
       instance_type: instanceType,
-      ami_id: imageId,
+      ...imageKeys(imageId, { key: 'ami_id', newest: (name) => ({ ami_name: `${name}-*` }) }),
       ...groupsOf(securityGroups),
     }),
   }),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { imageOf } from './local.ts';
 import { needed, type Platform, type PlatformContext, present, sharedFields } from './platform.ts';
+import { registryImage } from './registry-image.ts';
 
 const options = z.strictObject({
   ...sharedFields(300),
@@ -21,7 +22,11 @@ type KubernetesOptions = z.output<typeof options>;
 type Cluster = (given: KubernetesOptions, need: Need) => Readonly<Record<string, unknown>>;
 type Need = (option: string, value: string | undefined, variable?: string) => string;
 
+/** A cluster on this machine may have the images of its engine; that of a cloud pulls from a registry. */
+const LOCAL = 'kubernetes';
+
 function on(platform: string, summary: string, cluster: Cluster): Platform<KubernetesOptions> {
+  const isOurs = platform === LOCAL;
   return {
     summary,
     needsAdmin: true,
@@ -30,19 +35,14 @@ function on(platform: string, summary: string, cluster: Cluster): Platform<Kuber
       const need: Need = (option, value, variable) =>
         needed(option, value, { platform, context, ...(variable && { variable }) });
       const { namespace, serviceType } = given;
-      return {
-        kubernetes_deployment: present({
-          namespace,
-          image: imageOf(given, context.agentImage),
-          service_type: serviceType,
-          ...cluster(given, need),
-        }),
-      };
+      const place = cluster(given, need);
+      const image = isOurs ? imageOf(given, context.agentImage) : registryImage(platform, given, context);
+      return { kubernetes_deployment: present({ namespace, image, service_type: serviceType, ...place }) };
     },
   };
 }
 
-export const kubernetes = on('kubernetes', 'a Deployment in the cluster of kubectl, or the one we run in', () => ({}));
+export const kubernetes = on(LOCAL, 'a Deployment in the cluster of kubectl, or the one we run in', () => ({}));
 
 export const awsEks = on('aws_eks', 'a Deployment in a cluster of EKS', ({ clusterName, region }, need) => ({
   eks: { cluster_name: need('cluster_name', clusterName), region: need('region', region, 'AWS_REGION') },

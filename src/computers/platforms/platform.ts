@@ -6,7 +6,7 @@ import { Fault } from '#core/fault.ts';
 export interface PlatformContext {
   /** A variable of the environment, where an option was left out. Empty counts as absent. */
   variable(name: string): string | undefined;
-  /** The image of the agent in this version, as `npm run package` names it: `muster/agent:0.1.0`. */
+  /** The image of the agent in this version, as `muster image build docker` names it: `muster-agent:0.1.0`. */
   readonly agentImage: string;
 }
 

@@ -64,6 +64,16 @@ describe('an image that the engine lacks', () => {
     expect(scene.fake.containers).toEqual([]);
   });
 
+  it('that Muster itself makes and that is neither there nor in a registry: the remedy is the command that builds it', async () => {
+    const scene = openScene();
+    const backend = await openBackend(scene, { image: 'muster-agent:0.1.0' });
+
+    const [outcome] = await scene.during(backend.create(aBatch(1), going()));
+
+    expect(outcome?.fault?.message).toMatch(/^Cannot pull muster-agent:0\.1\.0: /);
+    expect(outcome?.fault?.remedy).toBe('Build it: `muster image build docker`.');
+  });
+
   it('is not pulled where the pool says never', async () => {
     const { outcomes, pulls } = await launched({ content: 'two' }, { pull: 'never' });
 

@@ -1,5 +1,7 @@
 // The image of a pool on one engine: what it is at this time, and how it gets there.
+
 import { Fault, type FaultKind, isUnclear } from '#core/fault.ts';
+import { AGENT_IMAGE, buildFirst } from '#core/image-builder.ts';
 import type { Log } from '#core/log.ts';
 import type { PullLine } from './api.ts';
 import type { DockerConfig } from './config.ts';
@@ -99,6 +101,7 @@ function clear(image: string, fault: Fault): Fault {
   const message = fault.message.startsWith('Cannot pull') ? fault.message : `Cannot pull ${image}: ${fault.message}`;
   return new Fault(isUnclear(fault.kind) ? 'exhausted' : fault.kind, message, {
     cause: fault.cause,
-    remedy: fault.remedy,
+    // No registry has it: it is made on the engine itself.
+    remedy: image.startsWith(`${AGENT_IMAGE}:`) ? buildFirst('docker') : fault.remedy,
   });
 }

@@ -1,5 +1,6 @@
 import type { Image } from '@aws-sdk/client-ec2';
 import { Fault } from '#core/fault.ts';
+import { AGENT_IMAGE, buildFirst } from '#core/image-builder.ts';
 import { inPages } from '#rest/retry.ts';
 import type { Ec2Calls, Service, SsmCalls } from '../client.ts';
 import type { LaunchConfig } from '../config.ts';
@@ -63,8 +64,9 @@ async function namedImage(
   if (newest) return newest;
   const fitting = architectures.length > 0 ? ` and has the architecture ${architectures.join(' or ')}` : '';
   throw new Fault('missing', `No image of ${owners.join(' or ')} in ${region} is named ${name}${fitting}.`, {
-    remedy:
-      'Correct ami_name, or set its owner as ami_owner; the image must have the architecture of the instance type.',
+    remedy: name.startsWith(AGENT_IMAGE)
+      ? buildFirst('aws-ami', { region })
+      : 'Correct ami_name, or set its owner as ami_owner; the image must have the architecture of the instance type.',
   });
 }
 

@@ -2,6 +2,7 @@
 // excluded, among those that its region has (learn.microsoft.com/azure/virtual-machines/azure-compute-gallery).
 import { MINUTE_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
+import { AGENT_IMAGE, buildFirst } from '#core/image-builder.ts';
 import type { Arm } from '../arm/client.ts';
 import { locationName } from '../vm/config.ts';
 
@@ -64,11 +65,17 @@ export async function newestVersion(
   signal: AbortSignal,
 ): Promise<string> {
   return arm.keep(`newest of ${image.toLowerCase()} in ${location}`, HOLDS_MS, async () => {
-    const newest = newestOf(await listVersions(arm, image, signal), location);
+    const [group = '', gallery = '', name] = [-7, -3, -1].map((at) => image.split('/').at(at));
+    const build =
+      name === AGENT_IMAGE ? buildFirst('azure-vm', { resource_group: group, gallery, location }) : undefined;
+    const versions = await listVersions(arm, image, signal).catch((thrown) => {
+      const { kind, message, cause, remedy } = Fault.from(thrown);
+      throw new Fault(kind, message, { cause, remedy: kind === 'missing' && build ? build : remedy });
+    });
+    const newest = newestOf(versions, location);
     if (newest) return `${image}/versions/${newest.name}`;
-    const [gallery, name] = [image.split('/').at(-3), image.split('/').at(-1)];
     throw new Fault('missing', `The image ${name} of the gallery ${gallery} has no version in ${location}.`, {
-      remedy: `Replicate a version to ${location} that is not excluded from latest, or correct image.`,
+      remedy: build ?? `Replicate a version to ${location} that is not excluded from latest, or correct image.`,
     });
   });
 }

@@ -1,5 +1,7 @@
 // How tests get at the fake engine.
+
 import { launchNames } from '#core/id.ts';
+import { AGENT_IMAGE } from '#core/image-builder.ts';
 import type { Backend, Context, Launch } from '#core/provider.ts';
 import { seededRandom } from '#core/random.ts';
 import { during } from '#core/testing/during.ts';
@@ -128,7 +130,7 @@ export const DOCKER_SLICE: SliceSuite = {
   // An engine lists what it has: no page, no lag and no limit of its own.
   openCloud({ clock, bootMs }) {
     const fake = openFakeEngine({ clock, bootMs });
-    fake.images.build(IMAGE);
+    for (const image of [IMAGE, AGENT_IMAGE]) fake.images.build(image);
     const cloud: SliceCloud = {
       fake,
       machines: () => fake.containers.map((container) => machineOf(container, fake)),

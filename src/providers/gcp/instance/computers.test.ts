@@ -17,7 +17,7 @@ const error = (code: string, status: number) => ({ kind: 'error', code, message:
 
 const GCP_COMPUTERS: ComputerSuite = {
   ...INSTANCE_SLICE,
-  request: () => ({ platform: 'gcp', options: { project: PROJECT, zone: ZONE } }),
+  request: () => ({ platform: 'gcp', options: { project: PROJECT, zone: ZONE, source_image: 'standard' } }),
   held(cloud) {
     const { instances, groups, templates, clock } = fakeOf(cloud).world.compute;
     const living = instances.filter((one) => !isGone(one, clock.now()));

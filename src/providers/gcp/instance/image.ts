@@ -1,5 +1,6 @@
 import { HOUR_MS, MINUTE_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
+import { AGENT_IMAGE, buildFirst } from '#core/image-builder.ts';
 import type { Compute } from '../compute/client.ts';
 
 interface ImageResource {
@@ -95,7 +96,10 @@ async function imageIn(compute: Compute, family: Family, use: ImageUse, signal: 
   if (!newest) {
     const { project, family: name } = family;
     throw new Fault('missing', `There is no image family ${name} in the project ${project}.`, {
-      remedy: `Correct image: gcloud compute images list --project=${project} --format='value(family)'.`,
+      remedy:
+        name === AGENT_IMAGE
+          ? buildFirst('gcp-vm', { project })
+          : `Correct image: gcloud compute images list --project=${project} --format='value(family)'.`,
     });
   }
   if (isFit(newest) || fits === undefined) return newest.name;

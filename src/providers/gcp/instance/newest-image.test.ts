@@ -1,5 +1,5 @@
 import { testNewestImage } from '../../../conformance/newest-image.ts';
-import { PROJECT } from '../fake/compute/seed-data.ts';
+import { PROJECT, ZONE } from '../fake/compute/seed-data.ts';
 import { fakesOf, INSTANCE_SLICE } from '../fake/compute/testing/slices.ts';
 
 testNewestImage('a pool of instances from an image family', {
@@ -10,5 +10,7 @@ testNewestImage('a pool of instances from an image family', {
     fakesOf.get(cloud)?.world.compute.families.set(`${PROJECT}/muster-agent`, name);
     return `projects/${PROJECT}/global/images/${name}`;
   },
+  computer: { platform: 'gcp', options: { project: PROJECT, zone: ZONE } },
+  builder: 'gcp-vm',
   imageOf: (cloud, id) => fakesOf.get(cloud)?.world.compute.instances.find((one) => one.id === id)?.image,
 });

@@ -19,7 +19,7 @@ const AWS_COMPUTERS: ComputerSuite = {
     const refuseLate = (count: number): void => void fakeOf(cloud).region(REGION).stock.late.set('t2.micro', count);
     return Object.assign(cloud, { refuseLate });
   },
-  request: () => ({ platform: 'aws', options: { region: REGION } }),
+  request: () => ({ platform: 'aws', options: { region: REGION, image_id: 'standard' } }),
   held(cloud) {
     const fake = fakeOf(cloud);
     const nowMs = fake.world.clock.now();

@@ -12,6 +12,8 @@ testNewestImage('a pool of EC2 instances from images by name', {
     world?.region(REGION).images.set(id, { id, name, ...own });
     return id;
   },
+  computer: { platform: 'aws', options: { region: REGION } },
+  builder: 'aws-ami',
   imageOf: (cloud, id) =>
     fakesOf
       .get(cloud)

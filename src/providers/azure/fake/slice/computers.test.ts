@@ -23,7 +23,7 @@ function vmOf(cloud: SliceCloud, name: string): FakeVm {
 // Its users name no network: each machine gets one of its own.
 const AZURE_COMPUTERS: ComputerSuite = {
   ...VM_SLICE,
-  request: () => ({ platform: 'azure', options: { subscription_id: SUBSCRIPTION } }),
+  request: () => ({ platform: 'azure', options: { subscription_id: SUBSCRIPTION, image_id: 'standard' } }),
   held: (cloud) => remainsIn(computeOf(cloud)),
   shown: (cloud) => [
     ...cloud.machines().flatMap((one) => one.scripts()),
