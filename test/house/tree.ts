@@ -51,6 +51,9 @@ type Tree = { readonly type?: string; readonly start?: number; readonly end?: nu
   Record<string, unknown>
 >;
 
+const isText = ({ type, value }: Tree): boolean =>
+  type === 'TemplateElement' || type === 'JSXText' || (type === 'Literal' && typeof value === 'string');
+
 const READ = new WeakMap<SourceFile, Parsed>();
 
 /** What a file says, from its syntax tree, so that words in comments and strings are never taken for code. */
@@ -68,9 +71,7 @@ export function parsed(file: SourceFile): Parsed {
         specifier: String(source.value),
         isType: node.type === 'TSImportType' || (node.importKind ?? node.exportKind) === 'type',
       });
-    const isText = node.type === 'TemplateElement' || node.type === 'JSXText';
-    if (isText || (node.type === 'Literal' && typeof node.value === 'string'))
-      literals.push(node);
+    if (isText(node)) literals.push(node);
     for (const below of Object.values(node)) if (below && typeof below === 'object') visit(below as Tree);
   };
   visit(program as unknown as Tree);

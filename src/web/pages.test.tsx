@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import { webNouns } from './nouns.gen.ts';
+import { ANSWERS, EMPTY_ANSWERS } from './testing/examples.ts';
+import { Refusal } from './testing/recorded-server.ts';
+import { addressOf, rendered } from './testing/rendered.tsx';
+
+const PAGES = webNouns.flatMap(({ pages }) => pages);
+const cases = PAGES.map((page) => [addressOf(page), page] as const);
+const all = (path: string): unknown => ANSWERS[path];
+/** What the frame asks for is answered, whatever becomes of the page. */
+const frameOr = (refusal: Refusal) => (path: string) => (path === '/me' ? ANSWERS[path] : refusal);
+
+const refusal = (status: number, kind: string) =>
+  new Refusal(status, {
+    type: `urn:muster:fault:${kind}`,
+    title: 'Refused',
+    status,
+    kind,
+    detail: `The cause of ${kind}.`,
+    remedy: `The remedy of ${kind}.`,
+  });
+
+const PLANTED = '<img src=x onerror=alert(1)>';
+const MEANINGFUL = /^(phase|status|role|kind|mode|when|how|wire|agent_auth|update_policy|environment|is_cookie|link)$/;
+const TIME = /^\d{4}-\d\d-\d\dT/;
+
+/** The same answer with a planted element in every text that comes from users. */
+function planted(value: unknown, key = ''): unknown {
+  if (typeof value === 'string') return MEANINGFUL.test(key) || TIME.test(value) ? value : `${value}${PLANTED}`;
+  if (Array.isArray(value)) return value.map((one) => planted(one, key));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([inner, one]) => [inner, planted(one, inner)]));
+}
+
+describe.each(cases)('the page %s', (_address, page) => {
+  it('shows what the API answers', async () => {
+    const { text } = await rendered(page, all);
+
+    expect(text).not.toContain('role="alert"');
+    expect(text).not.toContain('class="loading"');
+    expect(text).not.toMatch(/undefined|NaN|\[object Object\]/);
+    expect(text).toMatch(/<h1/);
+  });
+
+  it('loads with rows of skeletons', async () => {
+    expect((await rendered(page)).text).toContain('class="loading"');
+  });
+
+  it('says the cause and the remedy of a failure', async () => {
+    const { text } = await rendered(page, frameOr(refusal(500, 'internal')));
+
+    expect(text).toContain('The cause of internal.');
+    expect(text).toContain('The remedy of internal.');
+  });
+
+  it('says which role one needs who may not see it', async () => {
+    const { text } = await rendered(page, frameOr(refusal(403, 'denied')));
+
+    expect(text).toContain('Your role may not see this.');
+    expect(text).toContain('The cause of denied.');
+  });
+
+  it('turns grey and says since when, with the data of then, while the server is away', async () => {
+    const { server, again } = await rendered(page, all);
+    server.live.connection.failed();
+    const text = again();
+
+    expect(text).toContain('<main id="content" tabindex="-1" class="stale"');
+    expect(text).toMatch(/offline since \d\d:\d\d, data of then/);
+    expect(text).not.toContain('class="loading"');
+  });
+
+  it('says that the browser is logged out once its token is', async () => {
+    const { server, again } = await rendered(page, all);
+    server.live.connection.refused();
+
+    expect(again()).toContain('This browser is logged out.');
+  });
+
+  it('shows what users wrote as text', async () => {
+    const { text } = await rendered(page, (path) => (path in ANSWERS ? planted(ANSWERS[path]) : undefined));
+
+    expect(text).not.toContain('<img');
+    expect(text).toContain('&lt;img src=x onerror=alert(1)');
+  });
+
+  it('shows a viewer nothing that changes anything', async () => {
+    const viewer = { ...(ANSWERS['/me'] as object), role: 'viewer' };
+    const asViewer = (await rendered(page, (path) => (path === '/me' ? viewer : ANSWERS[path]))).text;
+
+    for (const verb of [
+      'Run',
+      'Pause',
+      'Resume',
+      'Drain',
+      'Remove',
+      'Extend by 2 h',
+      'Open a terminal',
+      'Check',
+      'Cancel',
+      'Kill',
+      'Approve',
+    ])
+      expect(asViewer).not.toMatch(new RegExp(`<(button|a)[^>]*>${verb}<`));
+  });
+});
+
+describe.each(cases.filter(([, page]) => !page.path.includes(':')))('the list %s', (_address, page) => {
+  it('says what it would show and how to make the first, where there are none', async () => {
+    const { text } = await rendered(page, (path) => EMPTY_ANSWERS[path]);
+
+    expect(text).toMatch(/<p>No |Nothing needs you/);
+    expect(text).toMatch(/<code>(muster|kubectl) /);
+  });
+});
+
+it('an operator sees the actions of a pool', async () => {
+  const page = PAGES.find(({ path }) => path === '/pools/:name');
+  const { text } = page ? await rendered(page, all) : { text: '' };
+
+  for (const verb of ['Run', 'Pause', 'Drain', 'Plan']) expect(text).toMatch(new RegExp(`<(button|a)[^>]*>${verb}<`));
+});
+
+it('a list ignores a filter that is none, and says so', async () => {
+  const page = PAGES.find(({ path }) => path === '/pools');
+  const { text } = page ? await rendered(page, all, '/pools?phase=sleepy&colour=red') : { text: '' };
+
+  expect(text).toContain('Ignored, because this list has no such filter: phase=sleepy, colour=red');
+});
