@@ -1,10 +1,6 @@
 // What callers ask for: checked, decided and committed in one turn; the loop carries the rest out.
 import type { Clouds } from '#clouds/clouds.ts';
-import { type KnownKinds, oneKind } from '#config/kinds.ts';
-import { offerOf } from '#config/offers.ts';
-import { parseWith } from '#config/parse.ts';
-import { problemsFault } from '#config/problem.ts';
-import { nodeOf } from '#config/tree.ts';
+import type { KnownKinds } from '#config/kinds.ts';
 import { type Clock, SECOND_MS } from '#core/clock.ts';
 import {
   COMPUTER_NAME,
@@ -20,13 +16,13 @@ import { Fault } from '#core/fault.ts';
 import { shortId } from '#core/id.ts';
 import type { Actor } from '#core/journal.ts';
 import { nearest } from '#core/nearest.ts';
-import type { Offer } from '#core/pool.ts';
 import type { Context } from '#core/provider.ts';
 import type { Random } from '#core/random.ts';
 import { type Change, put, type Store } from '#core/store.ts';
 import type { Journal } from '#journal/journal.ts';
 import { computerSubject } from './machine-owner.ts';
 import { whyOf } from './next-computer-step.ts';
+import { type GivenOptions, offerFor } from './offer.ts';
 import { optionsOf, type PlatformPlacement, placeOn, platformNamed, platformNames } from './platforms/platforms.ts';
 import type { ComputerLoop } from './reconcile.ts';
 import { checkCountOfToken, checkPlatform, endOfNew, refusesUse } from './rights.ts';
@@ -50,19 +46,12 @@ export interface ComputerRequestsDeps {
 /** A placement that a request comes to, and what it is called. */
 interface Placed extends PlatformPlacement {
   readonly platform: string;
+  /** Absent where the caller wrote no options of a platform. */
+  readonly given?: GivenOptions;
 }
 
 // A backend of one's own has no options of a platform.
 const OWN_BACKEND = { port: 8000, maxRetries: 3, timeout: 600 };
-
-/** The placement was made by us or by an admin, so it may name every kind. */
-export function offerFor({ backends }: KnownKinds, backend: Readonly<Record<string, unknown>>): Offer {
-  const { value, problems } = parseWith(oneKind(backends, 'backend', 'operator'), nodeOf(backend), {
-    under: 'backend',
-  });
-  if (problems) throw problemsFault(problems, undefined, 'Correct the backend, then try again.');
-  return offerOf(value);
-}
 
 export function openComputerRequests(deps: ComputerRequestsDeps): Computers {
   const { store, clock, random, journal, loop, settings } = deps;
@@ -133,7 +122,8 @@ export function openComputerRequests(deps: ComputerRequestsDeps): Computers {
         at: 'platform',
         remedy: `Give --platform with one of ${platformNames.join(', ')}.`,
       });
-    if (platform !== undefined) return { ...placeOn(platform, options, context), platform };
+    if (platform !== undefined)
+      return { ...placeOn(platform, options, context), platform, given: { platform, options } };
     if (Object.keys(options).length > 0)
       throw new Fault('invalid', 'Options go with a platform alone.', {
         at: 'options',
@@ -168,7 +158,7 @@ export function openComputerRequests(deps: ComputerRequestsDeps): Computers {
         id: shortId(random),
         name,
         platform: where.platform,
-        offer: offerFor(deps.kinds, where.backend),
+        offer: offerFor(deps.kinds, where.backend, where.given),
         port: where.port,
         timeoutMs: where.timeout * SECOND_MS,
         maxRetries: where.maxRetries,

@@ -83,10 +83,9 @@ export class DockerProvisioner extends PlatformProvisioner {
   declare readonly subscriptionId: string | undefined;
 
   constructor(options: DockerOptions = {}) {
-    const defaults = { containerName: 'commandlab-daemon' };
     const isCloudRun = options.platform === DockerPlatform.GCP_CLOUD_RUN;
-    const given = isCloudRun ? { ...options, allowUnauthenticated: options.allowUnauthenticated ?? true } : options;
-    super({ platforms: DOCKER_PLATFORMS, keys: DOCKER_KEYS, timeoutSeconds: 300, defaults }, given);
+    const defaults = isCloudRun ? { allowUnauthenticated: true } : {};
+    super({ platforms: DOCKER_PLATFORMS, keys: DOCKER_KEYS, timeoutSeconds: 300, defaults }, options);
     this.platform = options.platform ?? DockerPlatform.LOCAL;
   }
 }
@@ -122,8 +121,8 @@ export class KubernetesProvisioner extends PlatformProvisioner {
 
   constructor(options: KubernetesOptions = {}) {
     // Setup waits for an answer, and most programs that set computers up run outside of the cluster.
-    const given = { ...options, serviceType: options.serviceType ?? 'LoadBalancer' };
-    super({ platforms: KUBERNETES_PLATFORMS, keys: KUBERNETES_KEYS, timeoutSeconds: 300 }, given);
+    const defaults = { serviceType: 'LoadBalancer' };
+    super({ platforms: KUBERNETES_PLATFORMS, keys: KUBERNETES_KEYS, timeoutSeconds: 300, defaults }, options);
     this.platform = options.platform ?? KubernetesPlatform.LOCAL;
   }
 }

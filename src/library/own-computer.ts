@@ -1,6 +1,6 @@
 // What the classes do: set a computer up, ask for it, tear it down. Each is durable before it acts, so that the next run
 // goes on where a crashed one ended.
-import { offerFor } from '#computers/requests.ts';
+import { offerFor } from '#computers/offer.ts';
 import { type Clock, DAY_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import type { Computer, ComputerCaller, ComputerStatus, ShownComputer } from '#core/computer.ts';
 import { Fault } from '#core/fault.ts';

@@ -1,7 +1,6 @@
 // What the classes of all platforms share: options become properties, operations become states and log lines.
 import { join, resolve } from 'node:path';
 import { agentImageOf } from '#computers/agent-image.ts';
-import { platformNames } from '#computers/platforms/platforms.ts';
 import { type Clock, SECOND_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { EventRow } from '#core/journal.ts';
@@ -12,7 +11,7 @@ import { addressOf } from './health.ts';
 import type { AgentDownload, ComputerOptions } from './options.ts';
 import { type OwnComputer, openOwnComputer } from './own-computer.ts';
 import type { LibraryParts } from './parts.ts';
-import { type ClassRules, readOptions } from './read-options.ts';
+import { type ClassRules, mustBeObject, readOptions } from './read-options.ts';
 import { systemParts } from './system-parts.ts';
 
 /** Where a computer is reached. */
@@ -35,31 +34,24 @@ const EVENT_LEVELS: Readonly<Record<string, Level>> = {
 export abstract class PlatformProvisioner extends BaseComputerProvisioner {
   /** The name under which the next run finds it. */
   readonly name: string;
-  readonly #computer: OwnComputer | undefined;
+  readonly #computer: OwnComputer;
   readonly #cannot: Fault | undefined;
   #endpoint: ComputerEndpoint | undefined;
 
   /** @internal */
   constructor(rules: ClassRules, given: ComputerOptions & Downloads) {
+    mustBeObject(new.target.name, given);
     const parts = new.target.parts();
-    const context = { variable: parts.variable, agentImage: agentImageOf(parts.outside.userAgent) };
+    const agentImage = agentImageOf(parts.outside.userAgent);
+    const context = { variable: parts.variable, agentImage, kinds: parts.kinds };
     const read = readOptions(new.target.name, rules, withImage(rules, given), context);
     super(read.values.port, { ...read.values, log: given.log });
     // A caller finds each option under its own name.
     Object.assign(this, read.values);
     this.name = read.name;
-    if (read.backend === undefined) {
-      this.#cannot = new Fault('unsupported', `This version of Muster has no platform ${read.platform}.`, {
-        remedy: `Use one of ${Object.entries(rules.platforms)
-          .flatMap(([written, name]) => (platformNames.includes(name) ? [written] : []))
-          .join(', ')}, or a version that has it.`,
-      });
-      return;
-    }
     this.#cannot = lacksAgent(rules, read.values, given.agentDownloads);
     this.#computer = openOwnComputer(parts, {
       ...read,
-      backend: read.backend,
       folder: join(resolve(given.stateDir ?? parts.stateDir), read.name),
       options: read.own,
       timeoutMs: this.timeout * SECOND_MS,
@@ -91,7 +83,7 @@ export abstract class PlatformProvisioner extends BaseComputerProvisioner {
     this._status = 'stopping';
     this.log('info', `Starting teardown of ${this.name}…`);
     try {
-      await this.#computer?.teardown();
+      await this.#computer.teardown();
       this.#endpoint = undefined;
       this._status = 'stopped';
       this.log('info', 'Stopped');
@@ -104,7 +96,7 @@ export abstract class PlatformProvisioner extends BaseComputerProvisioner {
 
   /** Whether the platform says that it runs, and `GET /health` answers. */
   override async isRunning(): Promise<boolean> {
-    const found = await this.#computer?.find();
+    const found = await this.#computer.find();
     this.#endpoint = found?.endpoint;
     // An operation that is under way knows better.
     const isMoving = this._status === 'starting' || this._status === 'stopping';
@@ -119,11 +111,11 @@ export abstract class PlatformProvisioner extends BaseComputerProvisioner {
 
   /** Lets other processes use the computer, and leaves it as it is. */
   close(): void {
-    this.#computer?.close();
+    this.#computer.close();
   }
 
   #own(): OwnComputer {
-    if (this.#cannot || !this.#computer) throw this.#cannot ?? new Fault('internal', 'There is no computer.');
+    if (this.#cannot) throw this.#cannot;
     return this.#computer;
   }
 

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { platformNames } from '#computers/platforms/platforms.ts';
 import { DAY_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import {
@@ -58,9 +57,9 @@ describe('the defaults of a class', () => {
     ],
     [
       'GCPProvisioner',
-      () => new GCP({ project: 'p1' }),
+      () => new GCP({ project: 'my-project' }),
       {
-        project: 'p1',
+        project: 'my-project',
         zone: 'us-central1-a',
         machineType: 'n1-standard-1',
         sourceImage: undefined,
@@ -156,7 +155,7 @@ describe('what a platform needs is checked at construction', () => {
   it('and the variable may stand for the option', () => {
     const ECS = { platform: 'aws_ecs', subnets: ['subnet-1'], image: 'host.example/agent:1.2.0' } as const;
     expect(new (withVariables(AzureProvisioner, { AZURE_SUBSCRIPTION_ID: AZURE }))()).toBeDefined();
-    expect(new (withVariables(GCPProvisioner, { GOOGLE_CLOUD_PROJECT: 'p1' }))()).toBeDefined();
+    expect(new (withVariables(GCPProvisioner, { GOOGLE_CLOUD_PROJECT: 'my-project' }))()).toBeDefined();
     expect(new (withVariables(DockerProvisioner, { AWS_REGION: 'r' }))(ECS)).toBeDefined();
   });
 });
@@ -188,35 +187,39 @@ describe('an option', () => {
     expect(`${fault.at} ${fault.message} ${fault.remedy}`).toContain(at);
   });
 
+  it.each<readonly [string, () => unknown, string]>([
+    ['GCPProvisioner', () => new GCP({ project: 'p' }), 'project'],
+    ['AzureProvisioner', () => new Azure({ subscriptionId: 'mine' }), 'subscriptionId'],
+    ['KubernetesProvisioner', () => new Kubernetes({ namespace: 'Not_One' }), 'namespace'],
+  ])('that its cloud can never take is refused by %s itself, under its own name', (_class, make, option) => {
+    expect(faultOf(make)).toMatchObject({
+      kind: 'invalid',
+      at: option,
+      message: expect.stringMatching(new RegExp(`^${option}: must be `)),
+      remedy: expect.stringMatching(/^`muster computer platforms \w+` lists its options\.$/),
+    });
+  });
+
+  it.each([8000, 'box', null, [8000]])('given by its place, as in Python, is refused: %j', (given) => {
+    for (const Class of [AWS, GCP, Kubernetes])
+      expect(faultOf(() => new Class(given as object))).toMatchObject({
+        kind: 'invalid',
+        message: `${Class.name} takes its options as an object, not ${JSON.stringify(given)}.`,
+        remedy: `Write them by name: new ${Class.name}({ port: 8000 }).`,
+      });
+  });
+
   it('ttl is 24 hours unless given, and `off` for no end', () => {
     const rules = { platforms: { local: 'local' }, keys: ['containerName'], timeoutSeconds: 300 };
-    const context = { variable: () => undefined, agentImage: 'muster/agent:1' };
+    const context = { variable: () => undefined, agentImage: 'muster/agent:1', kinds: systemParts().kinds };
     const ttlOf = (ttl?: string): unknown => readOptions('X', rules, { ttl }, context).ttlMs;
     expect([ttlOf(), ttlOf('8h'), ttlOf('off')]).toEqual([DAY_MS, DAY_MS / 3, 'off']);
   });
 });
 
 describe('setup', () => {
-  const missing = ['aws_ecs', 'azure_container_instances', 'gcp_cloud_run'].filter(
-    (one) => !platformNames.includes(one),
-  );
-
-  it.each(missing)('on %s says that this version does not have it', async (platform) => {
-    const given = { platform, region: 'r', resourceGroup: 'g', projectId: 'p', subscriptionId: AZURE };
-    const box = new Docker(given as object);
-
-    await expect(box.setup()).rejects.toMatchObject({
-      kind: 'unsupported',
-      message: `This version of Muster has no platform ${platform}.`,
-      remedy: expect.stringMatching(/^Use one of local\b.*, or a version that has it\.$/),
-    });
-    expect(box.getStatus()).toBe('error');
-    await box.teardown();
-    expect(box.getStatus()).toBe('stopped');
-  });
-
   it('of the standard image without an agent to fetch says what to give', async () => {
-    const [aws, gcp] = [new AWS({ imageId: 'standard' }), new GCP({ project: 'p1', sourceImage: 'standard' })];
+    const [aws, gcp] = [new AWS({ imageId: 'standard' }), new GCP({ project: 'my-project', sourceImage: 'standard' })];
     await expect(aws.setup()).rejects.toMatchObject({ kind: 'invalid', at: 'imageId' });
     await expect(gcp.setup()).rejects.toMatchObject({ kind: 'invalid', at: 'sourceImage' });
   });

@@ -1,9 +1,10 @@
 // What a class is given, checked: every fault names the option as its caller writes it.
-
-import { z } from 'zod';
-import { type PlatformContext, type SharedOptions, sharedFields } from '#computers/platforms/platform.ts';
-import { type PlatformPlacement, platformNamed, platformNames } from '#computers/platforms/platforms.ts';
+import type { z } from 'zod';
+import { offerFor } from '#computers/offer.ts';
+import type { PlatformContext, SharedOptions } from '#computers/platforms/platform.ts';
+import { type PlatformPlacement, platformNamed } from '#computers/platforms/platforms.ts';
 import { toSnake } from '#config/keys.ts';
+import type { KnownKinds } from '#config/kinds.ts';
 import { parseWith } from '#config/parse.ts';
 import { objectFieldsOf, unwrap } from '#config/schema-walk.ts';
 import { nodeOf } from '#config/tree.ts';
@@ -23,7 +24,7 @@ export interface ClassRules {
   readonly timeoutSeconds: number;
   /** The option that names an image which must have the agent. */
   readonly image?: string;
-  /** Of options whose platform this version does not have. */
+  /** Where they differ from those of the platform. */
   readonly defaults?: Readonly<Record<string, unknown>>;
 }
 
@@ -33,8 +34,7 @@ export interface ReadOptions {
   readonly platform: string;
   /** Of the platform alone. */
   readonly own: Readonly<Record<string, unknown>>;
-  /** Absent: this version does not have the platform. */
-  readonly backend: PlatformPlacement['backend'] | undefined;
+  readonly backend: PlatformPlacement['backend'];
   readonly name: string;
   readonly ttlMs: number | 'off';
 }
@@ -101,25 +101,32 @@ function nameOf({ name, containerName }: Given, platform: string): string {
 
 type Schema = z.ZodType<SharedOptions & Readonly<Record<string, unknown>>>;
 
-/** A platform that this version does not have has at least the options of all. */
-const schemaOf = (platform: string, { timeoutSeconds }: ClassRules): Schema =>
-  platformNames.includes(platform)
-    ? (platformNamed(platform).options as Schema)
-    : z.looseObject(sharedFields(timeoutSeconds));
+/** Those who know the classes in Python give a port first. */
+export function mustBeObject(className: string, given: unknown): void {
+  if (typeof given === 'object' && given !== null && !Array.isArray(given)) return;
+  throw new Fault('invalid', `${className} takes its options as an object, not ${JSON.stringify(given)}.`, {
+    remedy: `Write them by name: new ${className}({ port: 8000 }).`,
+  });
+}
 
-export function readOptions(className: string, rules: ClassRules, given: Given, context: PlatformContext): ReadOptions {
+export interface OptionsContext extends PlatformContext {
+  readonly kinds: KnownKinds;
+}
+
+export function readOptions(
+  className: string,
+  rules: ClassRules,
+  written: Given,
+  { kinds, ...context }: OptionsContext,
+): ReadOptions {
+  const isGiven = ([, value]: [string, unknown]): boolean => value !== undefined;
+  const given: Given = { ...rules.defaults, ...Object.fromEntries(Object.entries(written).filter(isGiven)) };
   const platform = platformOf(className, rules, given.platform);
-  const isHere = platformNames.includes(platform);
-  const schema = schemaOf(platform, rules);
-  const ofPlatform = isHere ? Object.keys(objectFieldsOf(unwrap(schema)) ?? {}) : rules.keys;
-  const shared = ['port', 'maxRetries', 'timeout'];
+  const schema = platformNamed(platform).options as Schema;
+  const ofPlatform = Object.keys(objectFieldsOf(unwrap(schema)) ?? {});
   const keys = [...new Set([...LIBRARY_KEYS, ...rules.keys, ...ofPlatform])];
   mustKnow(className, given, keys);
-  const own = Object.fromEntries(
-    Object.entries(given).filter(
-      ([key, value]) => value !== undefined && (shared.includes(key) || ofPlatform.includes(key)),
-    ),
-  );
+  const own = Object.fromEntries(Object.entries(given).filter(([key]) => ofPlatform.includes(key)));
   const { value, problems } = parseWith(schema, nodeOf(own));
   if (problems)
     throw new Fault('invalid', problems.map(({ path, message }) => `${path}: ${message}`).join('\n'), {
@@ -127,9 +134,9 @@ export function readOptions(className: string, rules: ClassRules, given: Given, 
       remedy: `Correct the options of ${className}.`,
     });
   try {
-    const backend = isHere ? platformNamed(platform).backend(value, context) : undefined;
-    const written = Object.fromEntries(rules.keys.map((key) => [key, given[key] ?? rules.defaults?.[key]]));
-    const values = { ...written, ...value };
+    const backend = platformNamed(platform).backend(value, context);
+    offerFor(kinds, backend, { platform, options: own });
+    const values = { ...Object.fromEntries(rules.keys.map((key) => [key, given[key]])), ...value };
     const name = nameOf({ ...values, name: given.name }, platform);
     return { values, platform, own, backend, name, ttlMs: ttlOf(given.ttl) };
   } catch (thrown) {

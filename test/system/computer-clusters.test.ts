@@ -12,7 +12,7 @@ import { going } from '#core/testing/going.ts';
 import type { VirtualClock } from '#core/virtual-clock.ts';
 import { allKinds } from '../../scripts/gen.ts';
 import { placeOn } from '../../src/computers/platforms/platforms.ts';
-import { offerFor } from '../../src/computers/requests.ts';
+import { offerFor } from '../../src/computers/offer.ts';
 import { contextWithLog } from '../../src/conformance/backend-world.ts';
 import { NAME as EKS_NAME, SERVER as EKS_SERVER, openEksScene } from '../../src/providers/aws/eks/testing.ts';
 import { REGION } from '../../src/providers/aws/testing.ts';
