@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
-import { Fault } from '#core/fault.ts';
 import { silentLog } from '#core/log.ts';
 import { type Context, kind } from '#core/provider.ts';
 import { VirtualClock } from '#core/virtual-clock.ts';
@@ -135,7 +134,7 @@ it('a kind that does not open is opened again at the next call', async () => {
     (it) => it.close(),
   );
 
-  await expect(unknown).rejects.toThrow(new Fault('invalid', 'There is no lamp "sun".'));
+  await expect(unknown).rejects.toMatchObject({ kind: 'invalid', message: 'There is no lamp "sun".' });
   await light();
 
   expect(left).toEqual(['open kitchen', 'light kitchen']);

@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import { FAULTS, Fault, type FaultKind, retryDelayMs } from './fault.ts';
 
@@ -21,6 +22,11 @@ test('retries are spread by a quarter to both sides, unless the other side named
   expect(delays('unavailable', 0)).toEqual([375, 750, 1_500, 6_000, 45_000]);
   expect(delays('unavailable', 0.999_999).map(Math.round)).toEqual([625, 1_250, 2_500, 10_000, 75_000]);
   expect(retryDelayMs(new Fault('throttled', 'x', { retryAfterMs: 7 }), 9, 0)).toBe(7);
+});
+
+test('a fault that no program catches shows its remedy, as Node prints it', () => {
+  expect(inspect(new Fault('invalid', 'x needs y.', { remedy: 'Give y.' }))).toContain("remedy: 'Give y.'");
+  expect(inspect(new Fault('unavailable', 'x is away.'))).toContain(`remedy: '${FAULTS.unavailable.remedy}'`);
 });
 
 test('what we did not name ourselves is a bug, with its cause', () => {

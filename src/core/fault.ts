@@ -78,7 +78,7 @@ export class Fault extends Error {
   readonly retryAfterMs: number | undefined;
   readonly at: string | undefined;
   readonly problems: readonly Problem[] | undefined;
-  readonly #remedy: string | undefined;
+  readonly remedy: string;
 
   constructor(kind: FaultKind, message: string, details: FaultDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
@@ -87,11 +87,7 @@ export class Fault extends Error {
     this.retryAfterMs = details.retryAfterMs;
     this.at = details.at;
     this.problems = details.problems;
-    this.#remedy = details.remedy;
-  }
-
-  get remedy(): string {
-    return this.#remedy ?? FAULTS[this.kind].remedy;
+    this.remedy = details.remedy ?? FAULTS[kind].remedy;
   }
 
   /** Any thrown value as a fault; anything that is not a Fault is a bug. */
