@@ -10,6 +10,7 @@ import type { Store } from '#core/store.ts';
 import type { Access } from '../access/access.ts';
 import type { OpenConnections } from '../edge/open-connections.ts';
 import type { Journal } from '../journal/journal.ts';
+import type { Series } from '../journal/series.ts';
 import type { Foresight, Pools } from '../pools/pools.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { Workers } from '../workers/workers.ts';
@@ -41,6 +42,7 @@ export interface ApiDeps {
   readonly random: Random;
   readonly log: Log;
   readonly journal: Pick<Journal, 'lastDecision'>;
+  readonly series: Pick<Series, 'of'>;
   readonly access: Access;
   readonly pools: Pick<
     Pools,

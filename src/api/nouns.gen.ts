@@ -19,6 +19,7 @@ import { noun as overview } from './overview.ts';
 import { noun as plans } from './plans.ts';
 import { noun as pools } from './pools.ts';
 import { noun as runtimes } from './runtimes.ts';
+import { noun as series } from './series.ts';
 import { noun as server } from './server.ts';
 import { noun as sessions } from './sessions.ts';
 import { noun as sources } from './sources.ts';
@@ -46,6 +47,7 @@ export const nouns: readonly Noun[] = [
   plans,
   pools,
   runtimes,
+  series,
   server,
   sessions,
   sources,

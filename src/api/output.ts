@@ -1,28 +1,15 @@
 import { Readable } from 'node:stream';
 import { z } from 'zod';
-import { duration } from '#core/schema.ts';
 import { withBeat } from './beat.ts';
 import { checkSessionUse } from './computer-use.ts';
 import type { ApiDeps } from './deps.ts';
 import { encodeOutput, openTurns } from './encoded-output.ts';
 import type { Noun } from './noun.ts';
 import { type Raw, type Route, route } from './route.ts';
-import { Flag, Name } from './wire/shared.ts';
+import { Flag, Name, Since, sinceMsOf } from './wire/shared.ts';
 
 const NDJSON = 'application/x-ndjson';
 const OCTETS = 'application/octet-stream';
-
-const Since = z.string().transform((text, context): { readonly ms: number; readonly isSpan: boolean } => {
-  // A date alone is one, too.
-  if (/^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(Date.parse(text))) return { ms: Date.parse(text), isSpan: false };
-  const span = duration().safeParse(text);
-  if (span.success && span.data >= 0) return { ms: span.data, isSpan: true };
-  context.addIssue({
-    code: 'custom',
-    message: 'Must be a duration such as 10m, or a time such as 2026-01-01T12:00:00Z.',
-  });
-  return z.NEVER;
-});
 
 const query = z.strictObject({
   follow: Flag.meta({ description: 'Streams until the session has ended.' }),
@@ -54,8 +41,7 @@ export async function* outputPieces(
 ): AsyncIterable<Buffer> {
   const { follow, after_seq: afterSeq, stream } = asked;
   const from = { follow, afterSeq, attempt: asked.attempt || undefined, tailLines: asked.tail };
-  const { ms, isSpan } = asked.since ?? { ms: 0, isSpan: false };
-  const sinceMs = isSpan ? deps.clock.now() - ms : ms;
+  const sinceMs = asked.since === undefined ? 0 : sinceMsOf(asked.since, deps.clock);
   for await (const chunk of deps.sessions.output(id, from, signal)) {
     if ((stream !== undefined && chunk.stream !== stream) || chunk.at < sinceMs) continue;
     await deps.store.durable();

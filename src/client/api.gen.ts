@@ -837,6 +837,25 @@ export interface Schemas {
     drained: boolean;
     runtimes: string[];
   };
+  Series: {
+    step_ms: number;
+    /** The oldest first; none for minutes without a server. */
+    points: ({
+      /** The begin of the step. */
+      at: string;
+      /** Sessions. Of each count the largest within the step. */
+      queued: number;
+      /** Workers. */
+      busy: number;
+      idle: number;
+      /** Launching or booting. */
+      starting: number;
+      /** How many workers there must be. */
+      wanted: number;
+      /** An hour, in the mean of the step. */
+      dollars: number;
+    })[];
+  };
   ServerStatus: {
     version: string;
     pid: number;
@@ -2068,6 +2087,70 @@ export interface Paths {
               items: Schemas['Decision'][];
               next?: string;
             };
+          };
+        };
+        default: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/problem+json": Schemas['Problem'];
+          };
+        };
+      };
+    };
+  };
+  "/api/v1/pools/{pool}/series": {
+    /** Demand and capacity of a pool over time, by the minute or in longer steps. Needs the role viewer. */
+    get: {
+      parameters: {
+        query?: {
+          /** From then on: a time, or a duration back from now; by default the last hour. */
+          since?: string;
+          /** The time between two points, at least a minute; by default what gives at most 200 of them. */
+          step?: string | number;
+        };
+        header?: never;
+        path: {
+          pool: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        200: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/json": Schemas['Series'];
+          };
+        };
+        default: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/problem+json": Schemas['Problem'];
+          };
+        };
+      };
+    };
+  };
+  "/api/v1/series": {
+    /** Demand and capacity of all pools together over time. Needs the role viewer. */
+    get: {
+      parameters: {
+        query?: {
+          /** From then on: a time, or a duration back from now; by default the last hour. */
+          since?: string;
+          /** The time between two points, at least a minute; by default what gives at most 200 of them. */
+          step?: string | number;
+        };
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        200: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/json": Schemas['Series'];
           };
         };
         default: {

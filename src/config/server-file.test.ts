@@ -50,6 +50,7 @@ describe('readServerFile', () => {
         imageBuilds: 7_776_000_000,
         imageLogs: 2_592_000_000,
         output: 604_800_000,
+        series: 2_592_000_000,
       },
       log: { level: 'info', format: 'auto' },
       requestRates: {},

@@ -8,6 +8,7 @@ import { machineHistories, machineTables } from './machine.ts';
 import { nodeTables } from './node.ts';
 import { poolTables } from './pool.ts';
 import { runtimeTables } from './runtime.ts';
+import { seriesHistories } from './series.ts';
 import { sessionHistories, sessionTables } from './session.ts';
 import { sourceTables } from './source.ts';
 import { workerTables } from './worker.ts';
@@ -33,5 +34,6 @@ export const HISTORIES = {
   ...imageHistories,
   ...journalHistories,
   ...machineHistories,
+  ...seriesHistories,
   ...sessionHistories,
 } as const;

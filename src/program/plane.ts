@@ -24,6 +24,7 @@ import type { ActedDecision } from '#journal/decisions.ts';
 import { type Journal, startJournal } from '#journal/journal.ts';
 import type { Redactor } from '#journal/redact.ts';
 import type { Retention } from '#journal/retention.ts';
+import { type Series, startSeries } from '#journal/series.ts';
 import { type Machines, startMachines } from '#machines/machines.ts';
 import { type OpenedSource, type Pools, startPools } from '#pools/pools.ts';
 import type { SessionsDeps } from '#sessions/deps.ts';
@@ -78,6 +79,7 @@ export interface Plane {
   readonly sessions: Sessions;
   readonly files: Files;
   readonly features: RunningFeatures;
+  readonly series: Series;
   stop(): Promise<void>;
 }
 
@@ -131,6 +133,7 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
     launchToken: access.launchToken,
     verifyLaunchToken: access.verifyLaunchToken,
   });
+  const series = startSeries({ store, clock, wanted: (pool) => workers.need(pool)?.wanted });
   const boot: BootSettings = {
     agentConfig: (owner) => parts.agentConfig(owner, access),
     install: () => parts.install?.(access),
@@ -143,7 +146,10 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
     link,
     admit: access.admit,
     boot,
-    activityChanged: pools.noteActivity,
+    activityChanged(pool) {
+      pools.noteActivity(pool);
+      series.touch(pool);
+    },
     times: parts.times,
   });
   const files = openFiles({
@@ -174,6 +180,7 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
     sessions,
     files,
     features,
+    series,
     async stop() {
       await features.stop();
       await pools.stop();
@@ -182,6 +189,7 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
       await workers.stop();
       await machines.stop();
       await clouds.stop();
+      await series.stop();
       await journal.stop();
     },
   };

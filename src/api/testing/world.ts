@@ -12,6 +12,7 @@ import { openAccess } from '../../access/access.ts';
 import { openConnections } from '../../edge/open-connections.ts';
 import { openFiles } from '../../files/files.ts';
 import { contentsInMemory } from '../../files/in-memory.ts';
+import { startSeries } from '../../journal/series.ts';
 import { type Disk, emptyDisk, memoryDriver } from '../../store/memory.ts';
 import { openStore } from '../../store/store.ts';
 import { startApi } from '../app.ts';
@@ -75,6 +76,7 @@ async function openDeps(options: WorldOptions, disk: Disk) {
     files: openFiles({ ...means, log, contents: contentsInMemory(), limits: DEFAULT_FILE_LIMITS }),
     features: {},
     journal: { lastDecision: () => undefined },
+    series: startSeries({ store, clock, wanted: () => undefined }),
     agentFiles,
     webFiles,
     metrics: openMetrics({ ...means, build: { version: '0.0.0-test', commit: 'abc' } }),

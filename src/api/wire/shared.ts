@@ -1,5 +1,6 @@
 // What all nouns share on the wire. Keys are snake_case here and nowhere else in the program.
 import { z } from 'zod';
+import type { Clock } from '#core/clock.ts';
 import { duration } from '#core/schema.ts';
 
 /** A moment, in ISO 8601 and UTC. */
@@ -23,6 +24,22 @@ export const Span = z.string().meta({ format: 'duration', examples: ['90s', '5m'
 /** A span that someone sends: text or a number of seconds. */
 export const spanIn = (longestMs: number) =>
   duration().refine((ms) => ms >= 0 && ms <= longestMs, { error: `Must lie between 0s and ${longestMs / 1_000}s.` });
+
+/** A moment that someone names: a time, or a duration back from now. */
+export const Since = z.string().transform((text, context): { readonly ms: number; readonly isSpan: boolean } => {
+  // A date alone is one, too.
+  if (/^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(Date.parse(text))) return { ms: Date.parse(text), isSpan: false };
+  const span = duration().safeParse(text);
+  if (span.success && span.data >= 0) return { ms: span.data, isSpan: true };
+  context.addIssue({
+    code: 'custom',
+    message: 'Must be a duration such as 10m, or a time such as 2026-01-01T12:00:00Z.',
+  });
+  return z.NEVER;
+});
+
+export const sinceMsOf = ({ ms, isSpan }: z.output<typeof Since>, clock: Pick<Clock, 'now'>): number =>
+  isSpan ? clock.now() - ms : ms;
 
 export const Labels = z.record(z.string(), z.string());
 
