@@ -8,6 +8,7 @@ import { bench as decisions } from './decisions.ts';
 import { bench as digitaloceanLaunches } from './digitalocean-launches.ts';
 import { bench as gcpLaunches } from './gcp-launches.ts';
 import { bench as gcsObjects } from './gcs-objects.ts';
+import { bench as images } from './images.ts';
 import { bench as launches } from './launches.ts';
 import { bench as machine } from './machine.ts';
 import { bench as memory } from './memory.ts';
@@ -40,6 +41,7 @@ export const benches: readonly Bench[] = [
   digitaloceanLaunches,
   gcpLaunches,
   gcsObjects,
+  images,
   launches,
   machine,
   memory,

@@ -33,6 +33,7 @@ const TARGETS: Partial<Record<MeasureName, number>> = {
   'runtime-objects-share': 0.5,
   'computer-exec-share': 3,
   'computer-create-share': 1.5,
+  'image-unchanged-calls': 3,
   'memory-pool': 8,
   'memory-worker': 2,
   'memory-agent': 60,
