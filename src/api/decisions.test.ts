@@ -47,6 +47,25 @@ it('lists the decisions of every subject, newest first, page by page', async () 
   expect(second.next).toBeUndefined();
 });
 
+it('shows one decision by its id', async () => {
+  const { call } = await world();
+
+  expect((await call('GET', '/api/v1/decisions/d3')).json()).toMatchObject({ id: 'd3', inputs: '{"v":1}' });
+});
+
+it('says where decisions are listed when one is not kept any more', async () => {
+  const { call } = await world();
+
+  const answer = await call('GET', '/api/v1/decisions/d9');
+
+  expect(answer.statusCode).toBe(404);
+  expect(answer.json()).toMatchObject({
+    at: 'path.decision',
+    detail: 'There is no decision d9.',
+    remedy: expect.stringContaining('GET /decisions'),
+  });
+});
+
 it.each(['pool/gpu', `pool/${gpu.id}`])(
   'finds the decisions of the pool %s with reason and alternatives',
   async (subject) => {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Fault } from '#core/fault.ts';
 import { poolOfSubject, poolSubject } from '#core/reason.ts';
 import type { Store } from '#core/store.ts';
 import type { ApiDeps } from './deps.ts';
@@ -6,10 +7,26 @@ import type { Noun } from './noun.ts';
 import { type Route, route } from './route.ts';
 import { shownDecision } from './shown/decision.ts';
 import * as wire from './wire/decision.ts';
-import { bySubject, paging } from './wire/shared.ts';
+import { bySubject, Name, paging } from './wire/shared.ts';
 
 function decisionRoutes({ store }: ApiDeps): Route[] {
   return [
+    route({
+      method: 'GET',
+      path: '/decisions/:decision',
+      role: 'viewer',
+      summary: 'Shows one decision.',
+      params: z.object({ decision: Name }),
+      reply: wire.Decision,
+      async handle({ params }) {
+        const [row] = await store.history.decisions({ id: params.decision }, { limit: 1, order: 'newest first' });
+        if (row) return shownDecision(row);
+        throw new Fault('missing', `There is no decision ${params.decision}.`, {
+          at: 'path.decision',
+          remedy: 'It may be older than `retention.decisions` keeps them. `GET /decisions` lists those that are kept.',
+        });
+      },
+    }),
     route({
       method: 'GET',
       path: '/decisions',

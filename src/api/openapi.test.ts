@@ -138,6 +138,7 @@ describe('OpenAPI', () => {
         row('runtimes', aRuntime),
         row('images', IMAGE),
         append('imageBuilds', BUILD),
+        append('decisions', { id: 'd1', at: 1, subject: 'pool/gpu', did: 'nothing', why: 'w', facts: {} }),
       ],
       over: {
         features: {
@@ -159,6 +160,7 @@ describe('OpenAPI', () => {
       ':namespace': 'ml',
       ':pod': 'p',
       ':build': 'b1',
+      ':decision': 'd1',
     };
     const told = api.routes.filter((route) => route.method === 'GET' && !route.media && route.path !== '/openapi.json');
 

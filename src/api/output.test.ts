@@ -12,7 +12,7 @@ const chunk: OutputChunk = {
   at: 0,
   data: Buffer.alloc(64 * 1_024),
 };
-const asked = { follow: true, after_seq: 0, attempt: 0, raw: true, stream: undefined };
+const asked = { follow: true, after_seq: 0, attempt: 0, raw: true, download: false, stream: undefined };
 
 test('of many readers that wait for the same output, only some send it in one turn of the event loop', async () => {
   const later: (() => void)[] = [];

@@ -10,6 +10,7 @@ import { Flag, Name, Since, sinceMsOf } from './wire/shared.ts';
 
 const NDJSON = 'application/x-ndjson';
 const OCTETS = 'application/octet-stream';
+const TEXT = 'text/plain; charset=utf-8';
 
 const query = z.strictObject({
   follow: Flag.meta({ description: 'Streams until the session has ended.' }),
@@ -24,6 +25,7 @@ const query = z.strictObject({
     examples: ['10m', '2026-01-01T12:00:00Z'],
   }),
   raw: Flag.meta({ description: 'Raw bytes instead of lines of JSON.' }),
+  download: Flag.meta({ description: 'Raw bytes as a plain text file that a browser saves and never shows.' }),
 });
 type Query = z.output<typeof query>;
 
@@ -31,6 +33,8 @@ interface OutputDeps extends Pick<ApiDeps, 'sessions' | 'store' | 'clock'> {
   /** Shared by all readers. */
   readonly turn: ReturnType<typeof openTurns>;
 }
+
+const isRaw = ({ raw, download }: Query): boolean => raw || download;
 
 /** Pieces as they arrive; each is sent only when it is durable. */
 export async function* outputPieces(
@@ -45,7 +49,7 @@ export async function* outputPieces(
   for await (const chunk of deps.sessions.output(id, from, signal)) {
     if ((stream !== undefined && chunk.stream !== stream) || chunk.at < sinceMs) continue;
     await deps.store.durable();
-    const piece = encodeOutput(chunk, asked.raw ? 'raw' : 'line');
+    const piece = encodeOutput(chunk, isRaw(asked) ? 'raw' : 'line');
     await deps.turn(piece);
     yield piece;
   }
@@ -64,15 +68,16 @@ function outputRoutes(deps: ApiDeps): Route[] {
       params: z.object({ session: Name }),
       query,
       reply: z.custom<Raw>(),
-      media: [NDJSON, OCTETS],
+      media: [NDJSON, OCTETS, 'text/plain'],
       isStream: true,
       async handle({ params, query, signal, turn, header, caller }) {
         const session = await deps.sessions.refer(params.session, caller);
         await checkSessionUse(deps, session, caller);
-        header('content-type', query.raw ? OCTETS : NDJSON);
+        header('content-type', query.download ? TEXT : query.raw ? OCTETS : NDJSON);
+        if (query.download) header('content-disposition', `attachment; filename="${session.id}.txt"`);
         // One piece ahead is enough: a slow reader must not fill the memory.
         const pieces = outputPieces(shared, session.id, query, signal);
-        const beating = query.raw ? pieces : withBeat(pieces, { clock: deps.clock, turn });
+        const beating = isRaw(query) ? pieces : withBeat(pieces, { clock: deps.clock, turn });
         return Readable.from(beating, { objectMode: true, highWaterMark: 1 });
       },
     }),

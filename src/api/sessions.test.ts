@@ -263,6 +263,28 @@ describe('output', () => {
     expect(await get('?raw&stream=stderr')).toBe('err\n');
   });
 
+  it('is downloaded as a text that a browser saves and never shows', async () => {
+    const html = '<img src=x onerror=alert(1)>';
+    const { call } = await apiWorld({ rows: [...rows, row('sessions', aSession('s1', gpu)), chunk(1, html)] });
+
+    const { body, headers } = await call('GET', `${POST}/s1/output?download`);
+
+    expect(body).toBe(html);
+    expect(headers).toMatchObject({
+      'content-type': 'text/plain; charset=utf-8',
+      'content-disposition': 'attachment; filename="s1.txt"',
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store',
+    });
+  });
+
+  it('is counted in the session, which says whether there was more than is kept', async () => {
+    const output = { bytes: 67_108_864, seq: 9, isCut: true };
+    const { call } = await apiWorld({ rows: [...rows, row('sessions', { ...aSession('s1', gpu), output })] });
+
+    expect((await call('GET', `${POST}/s1`)).json<Session>().output).toEqual({ bytes: 67_108_864, is_cut: true });
+  });
+
   it('with since is what was written from then on: a time, or a duration back from now', async () => {
     const clock = new VirtualClock();
     const now = clock.now();

@@ -46,7 +46,7 @@ const listing = (nowMs: number): TableLayout<Session> => ({
 const endOf = ({ how, exit_code: code }: NonNullable<Session['end']>): string => `${how}, exit code ${code}`;
 
 function sessionFacts(session: Session): string {
-  const { end, kill, started_at: startedAt } = session;
+  const { end, kill, output, started_at: startedAt } = session;
   return renderFacts([
     ['Id', session.id],
     ['Name', nameOf(session)],
@@ -66,6 +66,7 @@ function sessionFacts(session: Session): string {
     ['Started', startedAt && moment(startedAt)],
     ['Attempt', `${session.attempt}, retries ${session.retries}`],
     ['Killed', kill && oneLine(`${moment(kill.at)} by ${kill.by}${kill.force ? ', with SIGKILL' : ''}`)],
+    ['Output', output && `${output.bytes} bytes${output.is_cut ? ', cut: there was more' : ''}`],
     ['Ended', end && `${moment(end.at)}, ${endOf(end)}`],
     ['Message', end?.message && oneLine(end.message)],
   ]);

@@ -927,6 +927,12 @@ export interface Schemas {
       by: string;
       force: boolean;
     };
+    /** How much is kept of its output; exact once it has ended, before that noted now and then. */
+    output?: {
+      bytes: number;
+      /** There was more than is kept of one session. */
+      is_cut: boolean;
+    };
     end?: {
       at: string;
       how: "exited" | "signalled" | "killed" | "timeout" | "lost" | "refused" | "cancelled";
@@ -1958,6 +1964,8 @@ export interface Paths {
           since?: string;
           /** Raw bytes instead of lines of JSON. */
           raw?: "0" | "1" | "" | "true" | "false";
+          /** Raw bytes as a plain text file that a browser saves and never shows. */
+          download?: "0" | "1" | "" | "true" | "false";
         };
         header?: never;
         path: {
@@ -1972,6 +1980,7 @@ export interface Paths {
           content: {
             "application/x-ndjson": string;
             "application/octet-stream": string;
+            "text/plain": string;
           };
         };
         default: {
@@ -2051,6 +2060,34 @@ export interface Paths {
               items: Schemas['Event'][];
               next?: string;
             };
+          };
+        };
+        default: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/problem+json": Schemas['Problem'];
+          };
+        };
+      };
+    };
+  };
+  "/api/v1/decisions/{decision}": {
+    /** Shows one decision. Needs the role viewer. */
+    get: {
+      parameters: {
+        query?: never;
+        header?: never;
+        path: {
+          decision: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        200: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/json": Schemas['Decision'];
           };
         };
         default: {

@@ -10,6 +10,9 @@ const MOST_REFUSALS = 3;
 
 type ForGood = Extract<AgentReport, { is: 'refused' }>['forGood'];
 
+const isoTime = (ms: number | undefined): string | undefined =>
+  ms === undefined ? undefined : new Date(ms).toISOString();
+
 export interface AttemptHooks {
   /** How far its output was kept. */
   outputPosition(session: Session): OutputPosition | undefined;
@@ -46,7 +49,9 @@ export function openFinishAttempt(deps: SessionsDeps, hooks: AttemptHooks): Fini
   const { store, clock, journal } = deps;
 
   function eventOf(session: Session, kind: string, message: string, actor?: Actor): Change {
-    const fields = { attempt: session.attempt, worker: session.worker };
+    const { attempt, worker, placedAt, startedAt } = session;
+    // The row forgets when an attempt was placed and started as soon as the next one is queued.
+    const fields = { attempt, worker, placedAt: isoTime(placedAt), startedAt: isoTime(startedAt) };
     return journal.event({ kind, subject: `session/${session.id}`, pool: session.pool, message, fields }, actor);
   }
 

@@ -29,6 +29,21 @@ test('when its machine is gone it starts again as often as it may, then it is lo
   expect(kinds).toEqual(['session.requeued', 'session.lost']);
 });
 
+test('the event of a requeued session keeps when its attempt was placed and started', async () => {
+  const scene = await openRunningSession({ spec: { retries: 1 } });
+  const { placedAt, startedAt } = scene.now(scene.id) ?? {};
+
+  await scene.gone('m-1');
+
+  const isoTime = (ms = Number.NaN): string => new Date(ms).toISOString();
+  expect(scene.disk.histories.events[0]?.fields).toEqual({
+    attempt: 1,
+    worker: 'm-1',
+    placedAt: isoTime(placedAt),
+    startedAt: isoTime(startedAt),
+  });
+});
+
 test.each([['gpu'], [FLEET]])(
   'while %s is frozen nothing is requeued or failed; after the thaw it is',
   async (scope) => {

@@ -21,7 +21,7 @@ function shownUser({ runAs }: SessionSpec): string | undefined {
 }
 
 export function shownSession(session: Session, store: Store): wire.Session {
-  const { spec, kill, worker } = session;
+  const { spec, kill, worker, output } = session;
   return {
     id: session.id,
     name: session.name,
@@ -49,6 +49,7 @@ export function shownSession(session: Session, store: Store): wire.Session {
     placed_at: toTimeIf(session.placedAt),
     started_at: toTimeIf(session.startedAt),
     kill: kill && { at: toTime(kill.at), by: kill.by, force: kill.force },
+    output: output && { bytes: output.bytes, is_cut: output.isCut },
     end: shownEnd(session),
   };
 }

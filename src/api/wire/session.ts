@@ -146,6 +146,15 @@ export const Session = z
     placed_at: Time.optional(),
     started_at: Time.optional(),
     kill: z.object({ at: Time, by: z.string(), force: z.boolean() }).optional(),
+    output: z
+      .object({
+        bytes: z.int(),
+        is_cut: z.boolean().meta({ description: 'There was more than is kept of one session.' }),
+      })
+      .optional()
+      .meta({
+        description: 'How much is kept of its output; exact once it has ended, before that noted now and then.',
+      }),
     end: End.optional(),
   })
   .meta({ id: 'Session' });
