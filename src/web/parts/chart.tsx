@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { theme, zone } from '../frame/preferences.ts';
 import type { Series } from '../live/expected.ts';
 import type { Plot, PlotData, PlotLine, PlotSpan } from './plot.ts';
+import { nowMs } from './time.tsx';
 import { moment, number } from './words.ts';
 
 /** A moment of the chart that one can open. */
@@ -47,6 +48,8 @@ function summary({ points }: Series): string {
   const most = Math.max(...points.map(({ queued, busy }) => queued + busy));
   return `Demand now ${number(last.queued + last.busy)}, at most ${number(most)}; capacity now ${number(last.busy + last.idle + last.starting)}.`;
 }
+
+const nowS = (): number => nowMs.peek() / 1_000;
 
 /** Marks that would cover each other share one. */
 const MARK_PX = 7;
@@ -97,7 +100,7 @@ export function Chart({ label, series, limits, heightPx, marks, chosen, choose }
       const { openPlot } = await import('./plot.ts');
       if (isOver || !ref.current) return;
       const lines = hasLimits ? [...LINES, ...LIMITS] : LINES;
-      plot.current = openPlot(ref.current, latest.current, { lines, heightPx, isUtc, drawn: setSpan });
+      plot.current = openPlot(ref.current, latest.current, { lines, heightPx, isUtc, nowS, drawn: setSpan });
     };
     // A server of another version has other files.
     open().catch(() => setFailed(true));

@@ -23,6 +23,8 @@ export interface PlotOptions {
   readonly lines: readonly PlotLine[];
   readonly heightPx: number;
   readonly isUtc: boolean;
+  /** Where the hour ends that the chart shows: a pool that is new has one value or none. */
+  readonly nowS: () => number;
   readonly drawn: (span: PlotSpan) => void;
 }
 
@@ -54,10 +56,12 @@ function axisOf(styles: CSSStyleDeclaration): uPlot.Axis {
 
 const asData = (data: PlotData): uPlot.AlignedData => data.map((values) => [...values]) as uPlot.AlignedData;
 
+const HOUR_S = 3_600;
+
 /** Draws into that element, as wide as it is. */
 export function openPlot(element: HTMLElement, data: PlotData, options: PlotOptions): Plot {
   const styles = getComputedStyle(document.documentElement);
-  const { lines, heightPx, isUtc, drawn } = options;
+  const { lines, heightPx, isUtc, nowS, drawn } = options;
   const size = (): { width: number; height: number } => ({ width: element.clientWidth, height: heightPx });
   const plot = new uPlot(
     {
@@ -65,7 +69,10 @@ export function openPlot(element: HTMLElement, data: PlotData, options: PlotOpti
       ...(isUtc && { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC') }),
       padding: [8, 8, 0, 0],
       cursor: { points: { size: 6 }, drag: { x: false, y: false } },
-      scales: { y: { range: (_plot, _min, max) => [0, Math.max(1, Math.ceil(max * 1.1))] } },
+      scales: {
+        x: { range: () => [nowS() - HOUR_S, nowS()] },
+        y: { range: (_plot, _min, max) => [0, Math.max(1, Math.ceil(max * 1.1))] },
+      },
       axes: [
         axisOf(styles),
         { ...axisOf(styles), size: 44, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 1e4, 1e5] },

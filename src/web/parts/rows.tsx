@@ -54,7 +54,11 @@ function useWindow(count: number): {
     look();
     addEventListener('scroll', look, { passive: true });
     addEventListener('resize', look, { passive: true });
+    // What stands above may come, grow or go.
+    const moved = new ResizeObserver(look);
+    moved.observe(document.body);
     return () => {
+      moved.disconnect();
       removeEventListener('scroll', look);
       removeEventListener('resize', look);
     };

@@ -1,0 +1,72 @@
+// The dashboard in a real browser, on a real server with real agents and a simulated AWS.
+import { AxeBuilder } from '@axe-core/playwright';
+import type { Page } from 'playwright-core';
+import { expect, type TestContext, test } from 'vitest';
+import { until } from '#core/testing/until.ts';
+import { runCli } from '../system/harness/cli.ts';
+import { type DashboardScene, openDashboardScene, THEMES, type Visitor, WIDTHS } from './parts/dashboard-scene.ts';
+
+/** Everything that has a page, with something to show on it. */
+async function furnished(context: TestContext): Promise<DashboardScene> {
+  const scene = await openDashboardScene(context);
+  const { world, api } = scene;
+  await until('the refused document is read', async () => {
+    const { items } = await api.get<{ items: { faulty_documents: number }[] }>('/sources');
+    return items.some(({ faulty_documents: faulty }) => faulty > 0);
+  });
+  await runCli(world, ['run', '--pool', 'local', '--name', 'greeting', '--', 'echo', 'hello']);
+  await runCli(world, ['run', '-d', '--pool', 'local', '--name', 'long', '--', 'sleep', '600']);
+  await runCli(world, ['run', '-d', '--pool', 'gpu-pool', '--name', 'training', '--', 'sleep', '600']);
+  await until('a worker is busy', async () => (await api.workers()).some(({ phase }) => phase === 'busy'));
+  return scene;
+}
+
+/** Each page in the menu, and one of each kind that lists lead to, by the name of its picture. */
+async function pathsOf({ api }: DashboardScene, page: Page): Promise<ReadonlyMap<string, string>> {
+  const links = page.locator('.bar nav.wide a');
+  await links.first().waitFor({ state: 'attached' });
+  const inMenu = await links.evaluateAll((all) => all.map((link) => `${link.getAttribute('href')}`));
+  const [worker] = await api.workers();
+  const { items: sessions } = await api.get<{ items: { id: string }[] }>('/sessions');
+  return new Map([
+    ...inMenu.map((path) => [path.slice(1) || 'overview', path] as const),
+    ['settings', '/settings'],
+    ['pool', '/pools/local'],
+    ['worker', `/workers/${worker?.name}`],
+    ['session', `/sessions/${sessions[0]?.id}`],
+    ['unknown', '/no-such-page'],
+  ]);
+}
+
+/** Resolves when nothing of the page is loading. */
+async function atRest({ page }: Visitor): Promise<void> {
+  await page.locator('.connection', { hasText: 'live' }).waitFor();
+  await until('nothing is loading', async () => (await page.locator('.loading').count()) === 0);
+}
+
+/** What hinders people who cannot see, point or read small text: serious and critical findings of axe. */
+async function findings(page: Page): Promise<readonly string[]> {
+  const { violations } = await new AxeBuilder({ page }).analyze();
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`);
+}
+
+test('every page in both themes and widths has no serious finding of axe, no error in the console, and a picture', async (context) => {
+  const scene = await furnished(context);
+  const found: string[] = [];
+  for (const theme of THEMES)
+    for (const width of WIDTHS) {
+      const visitor = await scene.visit({ role: 'admin', theme, width });
+      for (const [name, path] of await pathsOf(scene, visitor.page)) {
+        await visitor.open(path);
+        await atRest(visitor);
+        await visitor.picture(name);
+        for (const finding of await findings(visitor.page)) found.push(`${path} ${theme} ${width}: ${finding}`);
+      }
+      found.push(...visitor.complaints);
+      await visitor.context.close();
+    }
+
+  expect(found).toEqual([]);
+});
