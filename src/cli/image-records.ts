@@ -1,4 +1,4 @@
-// What the server is told of builds on this machine, and what it knows of those on others.
+// What the server records of builds on this machine, and what it knows of those on others.
 import type { Command } from 'commander';
 import { SECOND_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';

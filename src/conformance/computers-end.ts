@@ -90,7 +90,7 @@ export const END_LAWS: readonly ComputerLaw[] = [
   },
   {
     id: 'credentials',
-    name: 'whoever looks into the account finds no credential but the token of one launch, which opens nothing after the join, and the log of the server has none',
+    name: 'a reader of the account finds no credential but the token of one launch, which opens nothing after the join, and the log of the server has none',
     async check(_stage, harness) {
       const scene = await openScene(harness);
       const { world } = scene;

@@ -2,7 +2,7 @@
 import { type BuiltImage, recipeOf } from '#core/image-builder.ts';
 import { going } from '#core/testing/going.ts';
 import { demand, demandFault, sameNames } from './demand.ts';
-import { build, find, isThere, recipeFor, told } from './image-builder-steps.ts';
+import { build, find, isThere, openBuildReport, recipeFor } from './image-builder-steps.ts';
 import type { ImageBuilderLawId, ImageBuilderSubject, ImageBuilderWorld } from './image-builder-world.ts';
 import type { Law } from './suite.ts';
 
@@ -47,7 +47,7 @@ export const IMAGE_BUILDER_LAWS: readonly ImageBuilderLaw[] = [
       const [files, again] = [builder.files(recipe), (await world.open()).files(recipe)];
       const other = builder.files(recipeOf({ ...recipe, steps: ['true'] }));
 
-      demand(Object.keys(files).length > 0, 'shows nobody what it works from');
+      demand(Object.keys(files).length > 0, 'shows no file that it works from');
       demand(JSON.stringify(files) === JSON.stringify(again), 'an equal recipe gives other files');
       demand(JSON.stringify(files) !== JSON.stringify(other), 'another recipe gives the same files');
     },
@@ -74,16 +74,16 @@ export const IMAGE_BUILDER_LAWS: readonly ImageBuilderLaw[] = [
     async check(world) {
       const builder = await world.open();
       const recipe = await recipeFor(world, builder);
-      const to = told();
+      const report = openBuildReport();
 
-      const image = await build(world, builder, recipe, { to });
+      const image = await build(world, builder, recipe, { report });
 
       demand(image.recipe === recipe.hash, 'answers an image of another recipe');
       demand(image.name === recipe.name && image.version === recipe.version, 'answers another name or version');
       demand(plain(image.reference).includes(plain(recipe.version)), 'the name of the image does not tell its version');
       demand(Object.values(image.ids).every(Boolean) && Object.keys(image.ids).length > 0, 'answers no id');
       await isThere(world, builder, recipe);
-      demand(to.steps.length > 0 && to.lines.length > 0, 'says nothing while it builds');
+      demand(report.steps.length > 0 && report.lines.length > 0, 'says nothing while it builds');
       sameNames(world.others(), [], 'a build that succeeded leaves something beside the image');
     },
   },
@@ -143,10 +143,10 @@ export const IMAGE_BUILDER_LAWS: readonly ImageBuilderLaw[] = [
       const builder = await world.open();
       const recipe = await recipeFor(world, builder);
       const [images, others] = [world.images(), world.others()];
-      const to = told();
+      const report = openBuildReport();
       world.failStep(LAST_STEP, CODE, SAID);
 
-      const fault = await demandFault(build(world, builder, recipe, { to }), 'succeeds although a step failed');
+      const fault = await demandFault(build(world, builder, recipe, { report }), 'succeeds although a step failed');
       await world.settle();
 
       demand(fault.kind === 'invalid', `a failed step comes out as ${fault.kind}`);
@@ -154,7 +154,7 @@ export const IMAGE_BUILDER_LAWS: readonly ImageBuilderLaw[] = [
       demand(fault.message.includes(`exit code ${CODE}`), `does not say the exit code: ${fault.message}`);
       for (const said of SAID)
         demand(
-          to.lines.some((line) => line.includes(said)),
+          report.lines.some((line) => line.includes(said)),
           `keeps "${said}" of the output to itself`,
         );
       sameNames(world.others(), others, 'a build that failed leaves something');

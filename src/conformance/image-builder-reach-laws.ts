@@ -4,7 +4,7 @@ import type { BuildMark } from '#core/image-builder.ts';
 import { going } from '#core/testing/going.ts';
 import { demand, demandFault, sameNames } from './demand.ts';
 import type { ImageBuilderLaw } from './image-builder-laws.ts';
-import { build, find, recipeFor, told } from './image-builder-steps.ts';
+import { build, find, openBuildReport, recipeFor } from './image-builder-steps.ts';
 
 // What every program finds.
 const USUAL_VARIABLES = ['PATH', 'HOME', 'LANG', 'TMPDIR'];
@@ -105,11 +105,11 @@ export const IMAGE_BUILDER_REACH_LAWS: readonly ImageBuilderLaw[] = [
     async check(world, { secrets = [] }) {
       const builder = await world.open();
       const recipe = await recipeFor(world, builder);
-      const to = told();
-      await build(world, builder, recipe, { to });
+      const report = openBuildReport();
+      await build(world, builder, recipe, { report });
 
       const args = world.ran().flatMap((call) => call.args);
-      const shown = JSON.stringify([builder.files(recipe), to, args]);
+      const shown = JSON.stringify([builder.files(recipe), report, args]);
       for (const secret of secrets) demand(!shown.includes(secret), 'shows a secret');
     },
   },

@@ -39,26 +39,30 @@ export async function recipeFor(
 
 export const MARK: BuildMark = { id: 'build1', startedAt: 0 };
 
-export interface Told {
+export interface BuildReport {
   readonly steps: string[];
   readonly lines: string[];
 }
 
-export const told = (): Told => ({ steps: [], lines: [] });
+export const openBuildReport = (): BuildReport => ({ steps: [], lines: [] });
 
 /** Builds as the command does: in a folder of its own, which holds the files of the recipe. */
 export async function build(
   world: ImageBuilderWorld,
   builder: ImageBuilder,
   recipe: Recipe,
-  { to = told(), mark = MARK, signal = going() }: { to?: Told; mark?: BuildMark; signal?: AbortSignal } = {},
+  {
+    report = openBuildReport(),
+    mark = MARK,
+    signal = going(),
+  }: { report?: BuildReport; mark?: BuildMark; signal?: AbortSignal } = {},
 ): Promise<BuiltImage> {
   const folder = mkdtempSync(join(tmpdir(), 'muster-image-'));
   const run: BuildRun = {
     ...mark,
     folder,
-    step: (title) => void to.steps.push(title),
-    line: (text) => void to.lines.push(text),
+    step: (title) => void report.steps.push(title),
+    line: (text) => void report.lines.push(text),
   };
   try {
     for (const [name, text] of Object.entries(builder.files(recipe))) writeFileSync(join(folder, name), text);

@@ -133,7 +133,7 @@ export interface ImageBuilder {
   /** Copies it to a registry under that name, `HOST/NAME`, and answers what it is there; absent: its images are where they are used. */
   push?(image: BuiltImage, to: string, run: Pick<BuildRun, 'line'>, signal: AbortSignal): Promise<BuiltImage>;
   /**
-   * Removes what builds have left that are over, as `isOver` says of each mark that it finds: after kill -9 nobody else
+   * Removes what builds have left that are over, as `isOver` says of each mark that it finds: after kill -9 nothing else
    * does. Answers the names of what it removed. Absent: a build of it leaves nothing, however it ends.
    */
   clean?(isOver: (mark: BuildMark) => boolean, signal: AbortSignal): Promise<readonly string[]>;

@@ -11,7 +11,7 @@ export interface ProgramCall {
   readonly input?: string | undefined;
   /** Each line as it comes, without its end. */
   line?(text: string, from: 'stdout' | 'stderr'): void;
-  /** Told to stop by SIGINT, it may take this time to clean up; absent: ten seconds. */
+  /** After SIGINT it may take this time to clean up; absent: ten seconds. */
   readonly graceMs?: number | undefined;
 }
 

@@ -88,7 +88,7 @@ describe('a build', () => {
     expect(calls).toEqual(['find']);
   });
 
-  it('gets a folder of its own for nobody else, with the files of the builder, which is gone afterwards', async () => {
+  it('gets a folder that only its user can read, with the files of the builder, which is gone afterwards', async () => {
     let seen: object = {};
     const end = await build({
       async build(_recipe, run) {

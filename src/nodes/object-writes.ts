@@ -16,7 +16,7 @@ export interface ObjectWritesDeps {
 }
 
 export interface ObjectWrites {
-  /** Whether the object is ours to serve; takes it where nobody does. */
+  /** Whether the object is ours to serve; takes it where no other Muster does. */
   isOurs(object: KubeObject, signal: AbortSignal): Promise<boolean>;
   writeStatus(object: KubeObject, status: NodePoolStatusValue, signal: AbortSignal): Promise<void>;
 }

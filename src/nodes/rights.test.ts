@@ -127,7 +127,7 @@ describe('the rights for nodes', () => {
     await scene.stop();
   });
 
-  it('to read NodeProvisioners are named to whoever lists them', async () => {
+  it('to read NodeProvisioners are named to the caller that lists them', async () => {
     const { scene } = await withRights(NODE_RIGHTS.filter(({ resource }) => resource.kind !== 'NodeProvisioner'));
     await scene.clock.advance(10 * SECOND_MS);
 

@@ -141,7 +141,7 @@ describe('a node that ends soon', () => {
     await scene.stop();
   });
 
-  it('is left to a pod that nobody would make again', async () => {
+  it('is left to a pod that no controller would make again', async () => {
     const scene = await openNodesScene();
     scene.fill(scene.cloud.addGroup('grp', 'zone-a'), 1, 20 * MINUTE_MS);
     await scene.addPod('bare', 4);

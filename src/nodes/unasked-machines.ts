@@ -1,4 +1,4 @@
-// Machines of a group that never became nodes and that nobody here asked for: named once each, never deleted.
+// Machines of a group that never became nodes and that this server did not ask for: named once each, never deleted.
 import type { Change } from '#core/store.ts';
 import type { Journal } from '#journal/journal.ts';
 import { nodePoolSubject } from './reasons.ts';

@@ -134,7 +134,7 @@ describe('a run of Packer', () => {
   });
 });
 
-it('a machine without Packer is told what it is for and how to get it', () => {
+it('without Packer the fault says what it is for and how to get it', () => {
   expect(packerNeeds(undefined)).toEqual(packerNeeds({ find: () => undefined, run: async () => ({ code: 0 }) }));
   expect(packerNeeds(undefined)[0]).toMatchObject({
     program: 'packer',

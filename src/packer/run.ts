@@ -1,4 +1,4 @@
-// One run of Packer in the folder of a build: what it is told, what it says, and how it ended.
+// One run of Packer in the folder of a build: its arguments, its output, and how it ended.
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MINUTE_MS } from '#core/clock.ts';
@@ -9,7 +9,7 @@ import { fileName } from './scripts.ts';
 import { BUILD_FILE, PLUGINS_FILE, VARIABLES_FILE } from './template.ts';
 
 const PROGRAM = 'packer';
-// Packer deletes its machine when it is told to stop, and clouds take minutes for that.
+// Packer deletes its machine when it is interrupted, and clouds take minutes for that.
 const GRACE_MS = 10 * MINUTE_MS;
 // From this version on it takes its builders from plug-ins.
 const [MAJOR, MINOR] = [1, 7];

@@ -27,14 +27,14 @@ function variableBlock([name, { type, isSecret }]: [string, PackerSource['variab
   return { type: 'variable', labels: [name], values };
 }
 
-/** Runs a script as root, whoever Packer has logged in as, and says how it ended. */
+/** Runs a script as root, under any user that Packer has logged in as, and says how it ended. */
 function shell(script: string, what: string): Block {
   const ended = `code=$?; echo "muster: ${what} ended with exit code $code"; exit $code`;
   const command = `as=; [ "$(id -u)" = 0 ] || as='sudo -n'; echo 'muster: ${what}'; $as /bin/sh -eu '{{ .Path }}'; ${ended}`;
   return { type: 'provisioner', labels: ['shell'], values: { script, execute_command: templated(command) } };
 }
 
-/** Whoever Packer has logged in as may write there. */
+/** Any user that Packer has logged in as may write there. */
 const uploads: Block = {
   type: 'provisioner',
   labels: ['shell'],

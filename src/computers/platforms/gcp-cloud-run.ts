@@ -30,7 +30,7 @@ const PLATFORM = 'gcp_cloud_run';
 
 export const gcpCloudRun: Platform<z.output<typeof options>> = {
   summary: 'a container of Cloud Run, which loses its files whenever Google replaces it',
-  // Whoever runs commands in it can act as its service account, and there is none without one.
+  // A user who runs commands in it can act as its service account, and there is none without one.
   needsAdmin: true,
   options,
   backend: ({ containerName, region, projectId, serviceAccount, allowUnauthenticated, ...given }, context) => ({

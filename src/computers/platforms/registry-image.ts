@@ -1,4 +1,4 @@
-// The image of a container that a cloud runs: it pulls from a registry, where nobody but the user can have put it.
+// The image of a container that a cloud runs: it pulls from a registry, where only the user can have put it.
 import { Fault } from '#core/fault.ts';
 import { imageOf } from './local.ts';
 import type { PlatformContext } from './platform.ts';

@@ -55,7 +55,7 @@ export interface NodesScene extends KubeScene {
   define(name: string, spec: object): Promise<void>;
   /** Running machines of a group, each with a ready node; `runForMs`: they end by themselves. */
   fill(group: MemoryGroup, count: number, runForMs?: number): void;
-  /** A pod of nobody, which the scheduler places. */
+  /** A pod without an owner, which the scheduler places. */
   addPod(name: string, gpus: number, more?: PodMore): Promise<void>;
   removePod(name: string): Promise<void>;
   /** Pods that their owner makes again. */

@@ -35,7 +35,7 @@ export interface StandIn extends Programs {
   lack(): void;
   failStep(at: number, code: number, lines: readonly string[]): void;
   hang(): void;
-  /** It is killed there together with who has started it: nobody removes anything, and nobody hears of it. */
+  /** It is killed there together with who has started it: nothing is removed, and no caller hears of it. */
   dieAt(moment: Moment): void;
 }
 

@@ -1,7 +1,7 @@
 import type { BrowserClock } from './clock.ts';
 import type { Connection } from './connection.ts';
 import { API, type Fetch, noteStatus } from './request.ts';
-import { readStream, type Told } from './stream.ts';
+import { readStream, type StreamMessage } from './stream.ts';
 
 export interface ChangesDeps {
   readonly fetch: Fetch;
@@ -12,7 +12,7 @@ export interface ChangesDeps {
   readonly connection: Connection;
   /** What the stream should be now. */
   path(): string;
-  told(what: Told): void;
+  receive(message: StreamMessage): void;
 }
 
 /** The one stream of a page. */
@@ -55,11 +55,11 @@ export function openChanges(deps: ChangesDeps): Changes {
     }
   }
 
-  function take(what: Told): void {
+  function take(message: StreamMessage): void {
     connection.answered();
-    position = what.position ?? position;
-    if (what.kind === 'hello' || what.kind === 'reset') failures = 0;
-    deps.told(what);
+    position = message.position ?? position;
+    if (message.kind === 'hello' || message.kind === 'reset') failures = 0;
+    deps.receive(message);
   }
 
   function close(): void {

@@ -2,16 +2,16 @@ import { describe, expect, it } from 'vitest';
 import { recordedServer } from '../testing/recorded-server.ts';
 import type { Followed } from './live.ts';
 
-/** Follows some pools, and notes what it is told. */
+/** Follows some pools, and notes each change. */
 function follower(ids: readonly string[]) {
-  const told: unknown[] = [];
+  const noted: unknown[] = [];
   const followed: Followed = {
     table: 'pools',
     ids,
-    changed: (id, row) => void told.push([id, row]),
-    reset: () => void told.push('reset'),
+    changed: (id, row) => void noted.push([id, row]),
+    reset: () => void noted.push('reset'),
   };
-  return { told, followed };
+  return { noted, followed };
 }
 
 const change = (id: string, n: number) => ({ table: 'pools', id, row: { id, n } });
@@ -63,25 +63,25 @@ describe('the stream of a page', () => {
 
   it('applies changes at most four times a second, each row as it was last', async () => {
     const { live, clock, streams } = recordedServer();
-    const { told, followed } = follower(['p1', 'p2']);
+    const { noted, followed } = follower(['p1', 'p2']);
     live.start();
     live.follow(followed);
     await clock.pass(200);
     for (let n = 1; n <= 5; n++) streams.at(-1)?.send('change', `1-${n}`, change('p1', n));
     streams.at(-1)?.send('change', '1-6', { table: 'pools', id: 'p2' });
     await clock.pass(249);
-    expect(told).toEqual([]);
+    expect(noted).toEqual([]);
 
     await clock.pass(1);
-    expect(told).toEqual([
+    expect(noted).toEqual([
       ['p1', { id: 'p1', n: 5 }],
       ['p2', undefined],
     ]);
   });
 
-  it('lists everything again after a reset, and forgets what it was told before', async () => {
+  it('lists everything again after a reset, and forgets the changes before it', async () => {
     const { live, clock, streams } = recordedServer();
-    const { told, followed } = follower(['p1']);
+    const { noted, followed } = follower(['p1']);
     live.start();
     live.follow(followed);
     await clock.pass(200);
@@ -89,12 +89,12 @@ describe('the stream of a page', () => {
     streams.at(-1)?.send('reset', '2-0', {});
     await clock.pass(1_000);
 
-    expect(told).toEqual(['reset']);
+    expect(noted).toEqual(['reset']);
   });
 
   it('reads changes whole, wherever the network cuts them', async () => {
     const { live, clock, streams } = recordedServer();
-    const { told, followed } = follower(['p1']);
+    const { noted, followed } = follower(['p1']);
     live.start();
     live.follow(followed);
     await clock.pass(200);
@@ -102,7 +102,7 @@ describe('the stream of a page', () => {
     for (const letter of text) streams.at(-1)?.sendText(letter);
     await clock.pass(250);
 
-    expect(told).toEqual([['p1', { id: 'p1', n: 7 }]]);
+    expect(noted).toEqual([['p1', { id: 'p1', n: 7 }]]);
   });
 });
 

@@ -4,7 +4,7 @@ import { openChanges } from './changes.ts';
 import type { BrowserClock } from './clock.ts';
 import { type Connection, openConnection } from './connection.ts';
 import { type Ask, type Fetch, openRequests } from './request.ts';
-import type { Told } from './stream.ts';
+import type { StreamMessage } from './stream.ts';
 
 /** The last answer to a path, and what went wrong since. */
 export interface Asked<T> {
@@ -106,18 +106,18 @@ export function openLive({ fetch, clock, isVisible, onVisible }: LiveDeps): Live
     });
   }
 
-  function told(what: Told): void {
-    if (what.kind === 'reset') {
+  function receive(message: StreamMessage): void {
+    if (message.kind === 'reset') {
       pending.clear();
       for (const follower of followers) follower.reset();
     }
-    if (what.kind !== 'change') return;
-    pending.set(`${what.change.table} ${what.change.id}`, what.change);
+    if (message.kind !== 'change') return;
+    pending.set(`${message.change.table} ${message.change.id}`, message.change);
     cancelApply ??= clock.after(APPLY_EVERY_MS, apply);
   }
 
   const changes = openChanges({
-    ...{ fetch, clock, isVisible, onVisible, connection, told },
+    ...{ fetch, clock, isVisible, onVisible, connection, receive },
     path: () => streamPath(followers),
   });
 

@@ -1,12 +1,12 @@
 import type { Change } from '../../api/wire/event.ts';
 
 /** What the stream of changes says; a heartbeat says only that the server is there. */
-export type Told =
+export type StreamMessage =
   | { readonly kind: 'hello' | 'reset' | 'beat'; readonly position?: string }
   | { readonly kind: 'change'; readonly position?: string; readonly change: Change };
 
 /** One block of lines, as https://html.spec.whatwg.org/multipage/server-sent-events.html has it. */
-function read(block: string): Told | undefined {
+function read(block: string): StreamMessage | undefined {
   const fields = new Map<string, string>();
   for (const line of block.split('\n')) {
     const at = line.indexOf(':');
@@ -28,7 +28,7 @@ function read(block: string): Told | undefined {
 }
 
 /** Reads server-sent events until the stream ends or breaks. */
-export async function* readStream(body: ReadableStream<Uint8Array>): AsyncGenerator<Told> {
+export async function* readStream(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamMessage> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
   let text = '';
@@ -40,8 +40,8 @@ export async function* readStream(body: ReadableStream<Uint8Array>): AsyncGenera
       const blocks = text.split('\n\n');
       text = blocks.pop() ?? '';
       for (const block of blocks) {
-        const told = read(block);
-        if (told) yield told;
+        const message = read(block);
+        if (message) yield message;
       }
     }
   } finally {

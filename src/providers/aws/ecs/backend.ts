@@ -17,7 +17,7 @@ export async function openEcs(config: EcsConfig, context: Context): Promise<Back
   const cloud = `${account}/ecs/${clusterName}`;
   const place = { ecs, cluster, clusterName };
   const reader = openReader(place);
-  // Families belong to a region, and a listing to whoever asks for it first: pools share both.
+  // Families belong to a region, and a listing to the first caller: pools share both.
   const definitions = context.shared(`ecs definitions ${account}`, () => openDefinitions(ecs, cluster));
   const listing = context.shared(`ecs listing ${cloud}`, () => {
     const addresses = openAddresses(() => ec2At(context, { region, endpoint }), log);

@@ -57,7 +57,7 @@ const fields = {
   logGroup: text().optional().describe('Log group of CloudWatch for the output of the agent.'),
   env: environmentMap()
     .optional()
-    .describe('Environment variables of the agent and its sessions. Whoever may read task definitions sees them.'),
+    .describe('Environment variables of the agent and its sessions. Users who may read task definitions see them.'),
   stopTimeout: duration()
     .refine((ms) => ms <= LONGEST_STOP_MS, 'must be at most 120s on Fargate')
     .prefault('30s')

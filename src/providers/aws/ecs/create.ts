@@ -68,7 +68,7 @@ export function creationOf(deps: CreationDeps): Required<Pick<Backend, 'create' 
         .catch((thrown) => {
           throw advised(thrown);
         });
-      // Where nothing was made, nobody may list this cloud again.
+      // Where nothing was made, this cloud may never be listed again.
       const isRefused = outcomes.length === launch.names.length && outcomes.every(({ fault }) => fault);
       if (isRefused) await tidy(signal);
       return outcomes;

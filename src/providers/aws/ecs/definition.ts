@@ -43,7 +43,7 @@ export function definitionOf(config: EcsConfig, region: string): Definition {
         essential: true,
         memory: memoryMib,
         environment: Object.entries(env).map(([name, value]) => ({ name, value })),
-        // Session processes whose parent has ended are nobody's children without an init.
+        // Without an init, session processes whose parent has ended have no parent that reaps them.
         linuxParameters: { initProcessEnabled: true },
         stopTimeout: Math.ceil(stopTimeout / 1_000),
         ...logOf(config, region),

@@ -15,7 +15,7 @@ export interface DeletionDeps extends EcsPlace {
 export function deletionOf({ ecs, cluster, clusterName, reader, listing }: DeletionDeps) {
   const isOurs = (task: Task): boolean => {
     if (markOf(tagsOf(task))?.cluster === cluster) return true;
-    // ECS takes all tags away from a task that is told to stop, and may show it a while as it was before.
+    // ECS takes all tags away from a task that it stops, and may show it a while as it was before.
     return tagsOf(task).size === 0 && task.startedBy === starterOf(cluster);
   };
 

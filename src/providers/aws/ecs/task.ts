@@ -28,7 +28,7 @@ function endpointsOf(task: Task, port: number, publicIp: string | undefined): Ma
   return [publicIp, detailOf(task, 'privateIPv4Address')].flatMap((host) => (host ? [{ host, port }] : []));
 }
 
-/** What is kept of a task from one listing to the next: ECS takes its tags away when it is told to stop. */
+/** What is kept of a task from one listing to the next: ECS takes its tags away when it stops it. */
 export interface KnownTask {
   readonly machine: Machine;
   readonly port: number | undefined;
@@ -51,7 +51,7 @@ export function identityOf(task: Task, known?: KnownTask): KnownTask | undefined
   return { ...known, machine, port: portIn(tags) };
 }
 
-/** A task as the rest of the program sees it; nothing where it is gone. One that failed before it ran is told by `check`. */
+/** A task as the rest of the program sees it; nothing where it is gone. `check` reports one that failed before it ran. */
 export function machineOf(
   task: Task,
   { machine, port, isDismissed = false }: KnownTask,

@@ -1,4 +1,4 @@
-// What Packer is told: its builder amazon-ebs, as version 1.6.6 knows it and later ones still do.
+// The source block of Packer: its builder amazon-ebs, as version 1.6.6 knows it and later ones still do.
 import type { Recipe } from '#core/image-builder.ts';
 import type { Verbatim } from '#packer/hcl.ts';
 import { imageName, imageTags, tagNames } from '#packer/marks.ts';

@@ -37,7 +37,7 @@ function loginOf({ image, registryUsername: username, registryPassword: password
   return { imageRegistryCredentials: [{ server: registryOf(image), username, password }] };
 }
 
-/** The request for one group. What it holds of secrets Azure shows to nobody: secure values, passwords and secret volumes. */
+/** The request for one group. Azure never shows the secrets in it: secure values, passwords and secret volumes. */
 export function bodyFor(
   config: ContainerInstanceConfig,
   launch: Launch,

@@ -67,7 +67,7 @@ describe('a creation', () => {
     });
   });
 
-  it('shows to nobody the token, the variables and the login of the registry', async () => {
+  it('never shows the token, the variables and the login of the registry', async () => {
     const scene = openScene();
     await created(scene, { ...PRIVATE, ...LOGIN, env: { HF_TOKEN: 'planted-variable' } });
     const [group] = containersOf(scene).all;

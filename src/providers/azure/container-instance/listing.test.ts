@@ -120,7 +120,7 @@ describe('a listing', () => {
 });
 
 describe('a deletion', () => {
-  it('that Azure refuses while the group is in transition is told, and succeeds once it is asked again', async () => {
+  it('that Azure refuses while the group is in transition is reported, and succeeds when it is repeated', async () => {
     const { scene, backend, list } = await openGroups();
     await scene.clock.advance(10 * SECOND_MS);
     const machines = await list();

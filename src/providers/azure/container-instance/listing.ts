@@ -13,7 +13,7 @@ function stateOf(group: ContainerGroup, view: View | undefined): Machine['state'
   return isPlaced(group) ? 'running' : 'creating';
 }
 
-/** Where its port is reached. Until Azure has placed a group, its address is that of nobody. */
+/** Where its port is reached. Until Azure has placed a group, its address is 0.0.0.0. */
 function endpointsOf(group: ContainerGroup): readonly MachineEndpoint[] {
   const host = group.properties.ipAddress?.ip;
   const port = portIn(group);

@@ -21,7 +21,7 @@ export interface LeftoverPlace {
   readonly image: string;
 }
 
-/** Removes what builds have left that are over; answers its names. Azure takes minutes for it, and needs nobody to wait. */
+/** Removes what builds have left that are over; answers its names. Azure takes minutes for it, and goes on without a caller that waits. */
 export async function cleanUp(
   arm: Arm,
   { group, image }: LeftoverPlace,

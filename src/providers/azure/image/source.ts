@@ -1,4 +1,4 @@
-// What Packer is told: its builder azure-arm, as version 1.6.6 knows it and later ones still do.
+// The source block of Packer: its builder azure-arm, as version 1.6.6 knows it and later ones still do.
 import type { Recipe } from '#core/image-builder.ts';
 import type { Verbatim } from '#packer/hcl.ts';
 import { imageTags, tagNames } from '#packer/marks.ts';
@@ -69,7 +69,7 @@ export function sourceFor(config: GalleryImageConfig, subscription: string, reci
       ssh_username: sshUsername,
     },
     blocks: [destination],
-    // Azure's agent makes host keys and users anew where it was told that the machine becomes an image.
+    // Azure's agent makes host keys and users anew where deprovisioning was asked of it.
     sealing: {
       user: sshUsername,
       last: ['if command -v waagent >/dev/null 2>&1; then waagent -force -deprovision; fi'],

@@ -1,4 +1,4 @@
-// An image goes to a registry by the engine, with the login of whoever runs the command.
+// An image goes to a registry by the engine, with the login of the user who runs the command.
 import { plainMessage } from '#core/answer.ts';
 import { Fault } from '#core/fault.ts';
 import type { BuiltImage } from '#core/image-builder.ts';

@@ -47,7 +47,7 @@ export const CloudRunConfig = z.strictObject({
     .string()
     .min(1)
     .optional()
-    .describe('Mail address of the service account of the containers. Whoever runs commands in them can act as it.')
+    .describe('Mail address of the service account of the containers. Users who run commands in them can act as it.')
     .meta({ defaultText: "the project's default one, which may have rights" }),
   network: z.string().min(1).optional().describe('VPC network for connections to private addresses.'),
   subnetwork: z.string().min(1).optional().describe('Subnetwork of it, in the region.'),

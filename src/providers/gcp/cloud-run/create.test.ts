@@ -82,7 +82,7 @@ describe('a machine', () => {
     expect(shown.join()).not.toMatch(/\*|template/);
   });
 
-  it('of a pool is told to serve the port that Cloud Run waits for, and takes no requests from outside', async () => {
+  it('of a pool serves the port that Cloud Run waits for, and takes no requests from outside', async () => {
     const { body } = (await sentFor({})) ?? {};
 
     expect(body).toMatchObject({

@@ -59,7 +59,7 @@ export function serviceFor(name: string, launch: Launch, config: CloudRunConfig)
   const vpcAccess = vpcOf(config);
   return {
     labels: { ...labels, ...launchLabels(launch) },
-    // The agent connects to the server: without a port of its launch nobody needs to reach it.
+    // The agent connects to the server: without a port of its launch no caller needs to reach it.
     ingress: launch.boot.port === undefined ? 'INGRESS_TRAFFIC_INTERNAL_ONLY' : 'INGRESS_TRAFFIC_ALL',
     ...(allowUnauthenticated && { invokerIamDisabled: true }),
     template: {

@@ -22,7 +22,7 @@ const definitionOf = ({ nodes }: InstallChoices): Manifest[] => (nodes ? [nodes.
 
 const rbacOf = (choices: InstallChoices): Manifest[] => [serviceAccount(choices), ...roles(choices)];
 
-/** The rules of RBAC for the templates of the Helm chart; those about nodes come from whoever sizes them. */
+/** The rules of RBAC for the templates of the Helm chart; those about nodes come from the feature that sizes them. */
 export function chartRights(nodes: {
   readonly rights: readonly Right[];
   readonly releaseRights: readonly Right[];
@@ -61,7 +61,7 @@ export function ruledCrdFile(): string {
   );
 }
 
-/** The definition of NodeProvisioners, as whoever sizes nodes has made it. */
+/** The definition of NodeProvisioners, as the feature that sizes nodes has made it. */
 export function nodesCrdFile(definition: object): string {
   return renderManifests(
     ['NodeProvisioners, by which Muster sizes GPU node groups. Made by `muster kube crd --nodes`.'],

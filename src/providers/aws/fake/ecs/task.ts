@@ -44,7 +44,7 @@ export interface Task {
   readonly privateIp: string;
   readonly publicIp: string | undefined;
   readonly createdAtMs: number;
-  /** Empty once it was told to stop: ECS takes them away. */
+  /** Empty once a stop was asked for: ECS takes them away. */
   tags: readonly Tag[];
   timeline: readonly Step[];
 }

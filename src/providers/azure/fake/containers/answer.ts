@@ -65,7 +65,7 @@ export function shown(
     properties: {
       ...rest,
       containers: viewed,
-      // Until it is placed, its address is that of nobody.
+      // Until it is placed, its address is 0.0.0.0.
       ...(ipAddress && { ipAddress: { ...ipAddress, ip: isAddressLate || state === 'Creating' ? '0.0.0.0' : ip } }),
       provisioningState: PROVISIONING[state],
       ...(!isListed && { instanceView: { events: [], state: view } }),

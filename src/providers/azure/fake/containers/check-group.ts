@@ -97,7 +97,7 @@ function filesIn({ properties: { containers, volumes = [] } }: GroupBody): Map<s
   return files;
 }
 
-/** Nobody is shown a secure value, a password or what a secret volume holds. */
+/** No answer shows a secure value, a password or the contents of a secret volume. */
 function withoutSecrets({ properties }: GroupBody): Readonly<Record<string, unknown>> {
   const { containers, volumes = [], imageRegistryCredentials = [] } = properties;
   return {

@@ -46,7 +46,7 @@ export interface Containers {
   readonly settings: {
     /** How many cores the subscription may have in a location. */
     cores: number;
-    /** Groups that run have the address of nobody, as for some seconds after they were placed. */
+    /** Groups that run have the address 0.0.0.0, as for some seconds after they were placed. */
     isAddressLate: boolean;
   };
   find(group: string, name: string): FakeGroup | undefined;

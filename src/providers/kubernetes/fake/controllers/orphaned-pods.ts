@@ -1,4 +1,4 @@
-// Pods whose node is gone go too: nobody else would ever end them.
+// Pods whose node is gone go too: nothing else would ever end them.
 import type { World } from '../world.ts';
 
 export function runOrphanedPodCollector({ store, clock, behaviour }: World): void {
