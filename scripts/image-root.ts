@@ -26,6 +26,7 @@ const ENTRIES = [
   'src/library/computers.ts',
   'src/program/store-thread.mjs',
   'src/config/yaml-thread.mjs',
+  'src/foresight/model-thread.mjs',
   'src/fakes/boot/curl.mjs',
 ];
 

@@ -5,6 +5,7 @@ import type { KnownKinds } from '#config/kinds.ts';
 import type { AgentLink } from '#core/agent-link.ts';
 import type { BootSettings, Feature, FeatureBase, PublicFeatures, Running, Section } from '#core/feature.ts';
 import type { Problem } from '#core/problem.ts';
+import type { ModelThread } from '#foresight/model-turns.ts';
 import type { Journal } from '#journal/journal.ts';
 import type { Machines } from '#machines/machines.ts';
 
@@ -20,6 +21,8 @@ export interface FeatureParts extends Omit<FeatureBase<unknown>, 'settings'> {
   readonly boot: BootSettings;
   readonly gate: Gate;
   readonly kinds: KnownKinds;
+  /** What a pool would do, computed beside the event loop. */
+  readonly model: ModelThread;
 }
 
 /** A feature of any settings; only it knows what they are. */

@@ -20,6 +20,7 @@ import type { Store } from '#core/store.ts';
 import type { FileContents } from '#files/contents.ts';
 import { openFiles } from '#files/files.ts';
 import { contentsInMemory } from '#files/in-memory.ts';
+import { type ModelThread, openModelThread } from '#foresight/model-turns.ts';
 import type { ActedDecision } from '#journal/decisions.ts';
 import { type Journal, startJournal } from '#journal/journal.ts';
 import type { Redactor } from '#journal/redact.ts';
@@ -60,6 +61,8 @@ export interface PlaneParts {
   install?(access: Access): Boot['install'];
   /** Absent: one of its own. */
   readonly gate?: Gate | undefined;
+  /** Absent: in a thread of its own. */
+  readonly model?: ModelThread | undefined;
   /** Absent: all there are. */
   readonly features?: readonly AnyFeature[];
   /** What the server's file says for each of them. */
@@ -166,8 +169,8 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
     limits: parts.limits,
     noteUnknown: machines.noteUnknown,
   });
-  const { context, kinds, sections } = parts;
-  const parted = { ...base, context, link, boot, journal, access, clouds, machines, gate, kinds, sections };
+  const { context, kinds, sections, model = openModelThread(clock) } = parts;
+  const parted = { ...base, context, link, boot, journal, access, clouds, machines, gate, kinds, model, sections };
   const features = startFeatures(parts.features ?? allFeatures, parted);
   return {
     access,
@@ -183,6 +186,7 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
     series,
     async stop() {
       await features.stop();
+      await model.close();
       await pools.stop();
       await sessions.stop();
       await files.stop();

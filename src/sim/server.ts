@@ -13,6 +13,7 @@ import type { Driver } from '#store/driver.ts';
 import { type Disk, memoryDriver } from '#store/memory.ts';
 import { openStore } from '#store/store.ts';
 import type { CrashPoint, CrashPoints } from './crash-points.ts';
+import { modelHere } from './model-here.ts';
 import type { Network } from './network.ts';
 import { processClock } from './process-clock.ts';
 import { commandOf } from './work.ts';
@@ -199,6 +200,7 @@ export function openServer(options: ServerOptions): Server {
       redactor: makeRedactor(),
       context,
       link,
+      model: modelHere,
       ...composition,
     });
     return {

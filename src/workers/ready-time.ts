@@ -1,15 +1,11 @@
 // How long machines of a pool take until their agents have joined: by so much earlier a window of a schedule is prepared.
-import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
+import { leadTimeOf } from '#core/lead-time.ts';
 import type { Pool } from '#core/pool.ts';
 import type { Worker } from '#core/worker.ts';
 import type { WorkersContext } from './context.ts';
 import type { PoolMemory } from './pool-memory.ts';
 
-const MOST_LEAD_MS = 15 * MINUTE_MS;
-// Of a pool that has never launched a machine.
-const USUAL_LEAD_MS = 5 * MINUTE_MS;
 const MOST_TIMES = 50;
-const P95 = 0.95;
 
 /** An agent has joined for the first time. */
 export function observeReady({ pools }: WorkersContext, { pool, askedAt, joinedAt, offer }: Worker): void {
@@ -36,10 +32,5 @@ export function learnReadyTimes(context: WorkersContext, { id, spec }: Pool): vo
   });
 }
 
-/** How much earlier than its window a worker is launched: 95 of 100 are ready in that time. */
-export function leadMs({ readyMs = [] }: Readonly<PoolMemory>): number {
-  if (readyMs.length === 0) return USUAL_LEAD_MS;
-  const sorted = readyMs.toSorted((a, b) => a - b);
-  const longest = sorted[Math.ceil(P95 * sorted.length) - 1] ?? USUAL_LEAD_MS;
-  return Math.min(MOST_LEAD_MS, Math.ceil(longest / SECOND_MS) * SECOND_MS);
-}
+/** How much earlier than its window a worker of the pool is launched. */
+export const leadMs = ({ readyMs = [] }: Readonly<PoolMemory>): number => leadTimeOf(readyMs);
