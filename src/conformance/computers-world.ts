@@ -17,7 +17,7 @@ export type ComputerLawId =
   | 'story'
   | 'dropped at writes'
   | 'dropped at calls'
-  | 'lost replies'
+  | 'failing calls'
   | 'late listing'
   | 'refused'
   | 'refused twice'
@@ -34,7 +34,8 @@ export type ComputerLawId =
   | 'restored'
   | 'time to live'
   | 'without a server'
-  | 'credentials';
+  | 'credentials'
+  | 'late token';
 
 /** How the suite gets at a platform: its fake, and what its users write. */
 export interface ComputerSuite extends Omit<SliceSuite, 'excuses'> {
@@ -148,11 +149,14 @@ export const machinesOf = ({ world }: ComputerScene): SliceMachine[] =>
 export const everMade = ({ world: { cloud, disk } }: ComputerScene): SliceMachine[] =>
   cloud.machines().filter(({ mark }) => mark?.use === 'computer' && mark.cluster === disk.cluster);
 
+/** What the account holds that it did not hold before. */
+export const heldBy = ({ harness, world, before }: ComputerScene): readonly string[] =>
+  harness.held(world.cloud).filter((one) => !before.includes(one));
+
 /** No machine, nothing that was made for one, and no row. */
 export function expectNothingLeft(scene: ComputerScene): void {
-  const { harness, world, before } = scene;
-  const left = harness.held(world.cloud).filter((one) => !before.includes(one));
-  expect(left, 'what the account still holds').toEqual([]);
+  const { world } = scene;
+  expectNothingHeld(scene);
   const { computers, computerMachines, launches } = world.life.store.view;
   const rows = { computers: computers.size, machines: computerMachines.size, launches: launches.size };
   expect(rows, 'rows in the end').toEqual({ computers: 0, machines: 0, launches: 0 });
@@ -175,7 +179,6 @@ export async function expectRemoved(scene: ComputerScene, name: string, withinMs
 }
 
 /** Its machine is not paid for any more, and its rows may still be there. */
-export function expectNothingHeld({ harness, world, before }: ComputerScene): void {
-  const left = harness.held(world.cloud).filter((one) => !before.includes(one));
-  expect(left, 'what the account still holds').toEqual([]);
+export function expectNothingHeld(scene: ComputerScene): void {
+  expect(heldBy(scene), 'what the account still holds').toEqual([]);
 }

@@ -18,7 +18,7 @@ declare module 'vitest' {
 }
 
 // Odd, since a call that was carried out comes right after the same call that was not: both are to be taken.
-const USUAL_STRIDE = 5;
+export const USUAL_STRIDE = 5;
 const USUAL_DIVISOR = 10;
 // The three machines of the story are more than one page.
 const STORY_PAGE = 2;

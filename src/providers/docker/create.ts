@@ -77,10 +77,10 @@ export function creatorOf({ engine, config, images, inspect, listed, remove }: C
     if (State !== undefined && State.Status !== 'created') return;
     // The name of a worker is never given again; one that was chosen may be another's by now.
     const container = config.containerName === undefined ? name : Id;
-    const { Config } = await inspect(container, signal);
-    const content = agentArchive(config, { name, boot, user: Config?.User ?? '' });
-    const bytes = { type: 'application/x-tar', content };
     try {
+      const { Config } = await inspect(container, signal);
+      const content = agentArchive(config, { name, boot, user: Config?.User ?? '' });
+      const bytes = { type: 'application/x-tar', content };
       await engine.ask({ method: 'PUT', path: pathOf(container, '/archive'), query: { path: '/' }, bytes }, signal);
       await engine.ask({ method: 'POST', path: pathOf(container, '/start'), mayBeUnchanged: true }, signal);
     } catch (thrown) {

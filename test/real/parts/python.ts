@@ -60,7 +60,7 @@ export const pythonPrograms = (): Promise<Part<Programs>> =>
   fetched({
     requirements: REQUIREMENTS,
     names:
-      'moto, awscli, azure-mgmt-compute, azure-mgmt-containerinstance, pydo, google-cloud-compute, google-cloud-run, google-cloud-storage and nebius',
+      'moto, awscli, boto3, azure-mgmt-compute, azure-mgmt-containerinstance, pydo, google-cloud-compute, google-cloud-run, google-cloud-storage and nebius',
   });
 
 /** Mithril's client and its command `ml`. */
