@@ -24,21 +24,6 @@ const ready = (scene: NodesScene) =>
     ({ type }) => type === 'Ready',
   );
 
-describe('a constant load', () => {
-  it('leads to one step, and then to nothing in half an hour', async () => {
-    const scene = await withNodes(5, 2, { ...ONE_GROUP, minUnutilizedGPUNodes: 1 });
-    await scene.clock.advance(15 * MINUTE_MS);
-    const calls = [...scene.calls];
-    expect(scene.nodeNames()).toHaveLength(3);
-
-    await scene.clock.advance(30 * MINUTE_MS);
-
-    expect(scene.calls).toEqual(calls);
-    expect(scene.tainted()).toEqual([]);
-    await scene.stop();
-  });
-});
-
 describe('growing', () => {
   it('a lost reply grows the group once', async () => {
     const scene = await withNodes(0, 0);
@@ -133,23 +118,6 @@ describe('taking away', () => {
     await scene.stop();
   });
 
-  it('a pod that is bound at any step of a deletion is never lost', async () => {
-    for (let step = 0; step < 8; step++) {
-      const scene = await withNodes(2, 1);
-      const [node = ''] = scene.tainted();
-      await scene.clock.advance(10 * MINUTE_MS - 5 * SECOND_MS + step * 1_250);
-      if (scene.nodeNames().includes(node) && scene.cloud.groups.get(scene.group.id)?.machines.size === 2) {
-        const isDeleting = [...scene.group.machines.values()].some(({ state }) => state === 'deleting');
-        if (!isDeleting && scene.calls.length === 0) {
-          await scene.addPod('late', 8, { on: node });
-          await scene.clock.advance(MINUTE_MS);
-          expect(scene.nodeNames(), `step ${step}`).toContain(node);
-        }
-      }
-      await scene.stop();
-    }
-  });
-
   it('a takeover in the middle of a deletion finishes it', async () => {
     const scene = await withNodes(3, 1);
     await scene.clock.advance(10 * MINUTE_MS - 4 * SECOND_MS);
@@ -158,23 +126,6 @@ describe('taking away', () => {
     await scene.clock.advance(2 * MINUTE_MS);
 
     expect(scene.nodeNames()).toHaveLength(1);
-    await scene.stop();
-  });
-
-  it('taints of others survive, whoever writes them at the same time', async () => {
-    const scene = await withNodes(3, 1);
-    const [node = ''] = scene.tainted();
-    const { store } = scene.fake.world;
-    const object = store.get('/nodes', undefined, node);
-    const others = [{ key: 'example.com/other', effect: 'NoSchedule', timeAdded: '2026-01-01T00:00:00Z' }];
-    const taints = [...((object?.spec?.taints ?? []) as object[]), ...others];
-    if (object) store.replace('/nodes', { ...object, spec: { ...object.spec, taints } });
-    for (const at of [1, 2]) await scene.addPod(`more${at}`, 8);
-
-    await scene.clock.advance(10 * SECOND_MS);
-
-    expect(scene.tainted()).toEqual([]);
-    expect(store.get('/nodes', undefined, node)?.spec?.taints).toEqual(others);
     await scene.stop();
   });
 

@@ -15,16 +15,16 @@ async function withLoad(nodes: number, used: number, more: object = {}) {
 }
 
 describe('too few GPUs are asked for', () => {
-  it('A: of 12 nodes with 8 in use two empty ones are tainted, and deleted after the delay', async () => {
-    const scene = await withLoad(12, 8);
+  it('A: of 120 nodes with 80 in use 20 empty ones are tainted, and deleted after the delay', async () => {
+    const scene = await withLoad(120, 80);
 
-    expect(scene.tainted()).toHaveLength(2);
+    expect(scene.tainted()).toHaveLength(20);
     await scene.clock.advance(9 * MINUTE_MS);
     expect(scene.calls).toEqual([]);
     await scene.clock.advance(2 * MINUTE_MS);
 
-    expect(scene.calls).toEqual(['remove 2 of grp']);
-    expect(scene.nodeNames()).toHaveLength(10);
+    expect(scene.calls).toEqual(['remove 20 of grp']);
+    expect(scene.nodeNames()).toHaveLength(100);
     await scene.stop();
   });
 
@@ -53,6 +53,58 @@ describe('too few GPUs are asked for', () => {
     await scene.clock.advance(11 * MINUTE_MS);
 
     expect(scene.calls).toEqual(['remove 2 of grp']);
+    await scene.stop();
+  });
+});
+
+describe('the size that the controller comes to', () => {
+  it.each([
+    ['two idle nodes where nothing is used', 3, 0, { minGPUUtilizationPercent: 80, minUnutilizedGPUNodes: 2 }, 2],
+    ['the busy nodes and two idle ones, by those alone', 4, 3, { minUnutilizedGPUNodes: 2 }, 5],
+    ['the busy nodes and one idle one, by those alone', 6, 3, { minUnutilizedGPUNodes: 1 }, 4],
+    ['room below the ceiling before any pod waits', 10, 10, { maxGPUUtilizationPercent: 90 }, 12],
+    [
+      'the ceiling where no size satisfies both',
+      1,
+      1,
+      { minGPUUtilizationPercent: 80, maxGPUUtilizationPercent: 90 },
+      2,
+    ],
+    ['what is there inside the band', 5, 4, { minGPUUtilizationPercent: 80, maxGPUUtilizationPercent: 90 }, 5],
+    ['its least number of nodes', 2, 1, { minGPUUtilizationPercent: 80, minNodes: 3 }, 3],
+    ['its largest number of nodes', 2, 2, { minUnutilizedGPUNodes: 4, maxNodes: 4 }, 4],
+  ])('is %s: %d nodes, %d in use, %j', async (_what, nodes, used, spec, size) => {
+    const scene = await withLoad(nodes, used, { minGPUUtilizationPercent: undefined, scaleDownDelay: 30, ...spec });
+    await scene.clock.advance(2 * MINUTE_MS);
+
+    expect(scene.nodeNames()).toHaveLength(size);
+    expect(scene.status('h100')).toMatchObject({ currentSize: size, targetSize: size });
+    await scene.stop();
+  });
+
+  it('is what there is where each node has one GPU in use, though one would be enough', async () => {
+    const scene = await openNodesScene();
+    scene.fill(scene.cloud.addGroup('grp', 'zone-a'), 10);
+    for (const [at, node] of scene.nodeNames().entries()) await scene.addPod(`p${at}`, 1, { on: node });
+    await scene.define('h100', {
+      existingInstanceGroupNames: ['grp'],
+      minGPUUtilizationPercent: 80,
+      scaleDownDelay: 30,
+    });
+    await scene.clock.advance(2 * MINUTE_MS);
+
+    expect([scene.nodeNames().length, scene.tainted()]).toEqual([10, []]);
+    await scene.stop();
+  });
+
+  it('is one node more where 73 of 80 GPUs are above 90 percent', async () => {
+    const scene = await openNodesScene();
+    scene.fill(scene.cloud.addGroup('grp', 'zone-a'), 10);
+    for (const [at, node] of scene.nodeNames().entries()) await scene.addPod(`p${at}`, at === 0 ? 1 : 8, { on: node });
+    await scene.define('h100', { existingInstanceGroupNames: ['grp'], maxGPUUtilizationPercent: 90 });
+    await scene.clock.advance(MINUTE_MS);
+
+    expect(scene.calls).toEqual(['grow grp by 1 to 11']);
     await scene.stop();
   });
 });

@@ -1,18 +1,14 @@
 // A server with node groups of a cloud in memory, whose machines become nodes of a simulated cluster.
 import type { Clouds } from '#clouds/clouds.ts';
-import { openGate } from '#clouds/gate.ts';
-import { knownKinds } from '#config/kinds.ts';
 import type { Log } from '#core/log.ts';
 import type { Nodes } from '#core/node.ts';
 import type { NodeTemplate } from '#core/node-group.ts';
-import type { Context, Provider } from '#core/provider.ts';
-import { seededRandom } from '#core/random.ts';
+import type { Context } from '#core/provider.ts';
 import { drop, put, type Store } from '#core/store.ts';
 import { FLEET } from '#core/worker.ts';
-import { startJournal } from '#journal/journal.ts';
 import type { KubeObject } from '#kube/object.ts';
-import { emptyDisk, memoryDriver } from '#store/memory.ts';
-import { openStore } from '#store/store.ts';
+import { emptyDisk } from '#store/memory.ts';
+import type { Fate } from '#store/testing/mortal.ts';
 import {
   type MemoryCloud,
   type MemoryCloudStyle,
@@ -20,18 +16,13 @@ import {
   type MemoryMachine,
   openMemoryCloud,
 } from '../../conformance/memory-node-cloud.ts';
-import {
-  type MemoryMood,
-  memoryNodeGroups,
-  memoryNodeGroupsKind,
-  providerIdOf,
-} from '../../conformance/memory-node-groups.ts';
+import { type MemoryMood, memoryNodeGroups, providerIdOf } from '../../conformance/memory-node-groups.ts';
 import { type KubeScene, openKubeScene } from '../../providers/kubernetes/testing.ts';
 import { NODE_POOL_CRD } from '../crd.ts';
-import feature from '../index.ts';
 import { DELETION_TAINT, POOL_LABEL } from '../objects.ts';
 import type { NodesSettings } from '../section.ts';
 import type { WrittenSpec } from '../spec.ts';
+import { type NodeServer, type NodeServerParts, openNodeServer } from './server.ts';
 
 export interface PodMore {
   /** Bound to that node. */
@@ -75,6 +66,10 @@ export interface NodesScene extends KubeScene {
   thaw(): Promise<void>;
   /** The process ends as it is, and another starts on the same store. */
   restart(): Promise<void>;
+  /** A process that has died is followed by another, with what was stored. */
+  replaceDead(): Promise<void>;
+  /** Another Muster of that id for the same cluster and the same groups, with a store of its own. */
+  startOther(name: string): Promise<NodeServer>;
   stop(): Promise<void>;
 }
 
@@ -88,6 +83,8 @@ export interface NodesSceneOptions {
   readonly settings?: Partial<NodesSettings>;
   /** What the server sees of the cluster; by default everything. */
   contextOf?(kube: KubeScene): Context;
+  /** Where the process dies. */
+  readonly fate?: Fate;
 }
 
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
@@ -112,7 +109,6 @@ export async function openNodesScene(options: NodesSceneOptions = {}): Promise<N
   const { style = 'names', registerMs = 20_000, bootMs = 10_000, settings = {} } = options;
   const kube = openKubeScene({ nodes: [] });
   const { clock } = kube;
-  const random = seededRandom(7);
   const calls: string[] = [];
   const mood: MemoryMood = { isReplyLost: false, isHanging: false, calls };
   const poolOf = new Map<string, string>();
@@ -146,35 +142,24 @@ export async function openNodesScene(options: NodesSceneOptions = {}): Promise<N
       else clock.alarm(boots, () => group.machines.has(machine.id) && addNode(group, machine));
     },
   });
-  const provider: Provider = {
-    id: 'memory',
-    title: 'In memory',
-    nodeGroups: { memory: memoryNodeGroupsKind(() => memoryNodeGroups(cloud, style, mood)) },
-  };
-  const store = await openStore(memoryDriver(emptyDisk()), (fault) => {
-    throw fault;
-  });
   const said: { said: string; fields: object }[] = [];
   const log: Log = (_level, text, fields = {}) => void said.push({ said: text, fields });
-  const base = { store, clock, random, log };
-  const journal = startJournal(base);
-  const kinds = knownKinds([provider]);
-  const wanted: NodesSettings = { accounts: [{ kind: 'memory', config: {}, groups: ['*'] }], ...settings };
   const clouds: NodesScene['clouds'] = { cloudOf: (id) => id, fault: () => undefined, offersOf: () => [] };
   const contextOf = options.contextOf ?? ((scene) => scene.contextFor());
-  const start = () =>
-    feature.start({
-      ...base,
-      ...{ journal, kinds, clouds },
-      gate: openGate(base),
-      context: contextOf(kube),
-      settings: wanted,
-    });
-  let running = start();
+  const parts: Omit<NodeServerParts, 'disk'> = {
+    ...{ clock, log, clouds, settings },
+    context: () => contextOf(kube),
+    groups: () => memoryNodeGroups(cloud, style, mood),
+  };
+  const disk = emptyDisk();
+  const openOnDisk = () => openNodeServer({ ...parts, disk, self: options.fate?.mortal() });
+  let server = await openOnDisk();
+  const { store } = server;
 
   if (!options.isWithoutDefinition) await kube.kubectl('POST', DEFINITIONS, NODE_POOL_CRD);
   await clock.advance(6_000);
 
+  const others: NodeServer[] = [];
   let ownerUid: string | undefined;
   async function ownersOf(owned: boolean | string): Promise<object[]> {
     if (owned === false) return [];
@@ -194,7 +179,7 @@ export async function openNodesScene(options: NodesSceneOptions = {}): Promise<N
     said,
     calls,
     get nodes() {
-      return running;
+      return server.nodes;
     },
     async define(name, spec) {
       const { existingInstanceGroupNames = [], instanceGroups = [] } = spec as WrittenSpec;
@@ -271,18 +256,26 @@ export async function openNodesScene(options: NodesSceneOptions = {}): Promise<N
       store.commit([put('freezes', { id: FLEET, at: clock.now(), why: 'test', by: 'ops', automatic: false })]),
     thaw: () => store.commit([drop('freezes', FLEET)]),
     async restart() {
-      const stopped = running.stop();
+      const stopped = server.stopFeature();
       await clock.advance(1_000);
       await stopped;
-      running = start();
+      server.startFeature();
       await clock.advance(1_000);
     },
+    async replaceDead() {
+      if (server.isDead()) server = await openOnDisk();
+    },
+    async startOther(name) {
+      const other = await openNodeServer({ ...parts, disk: emptyDisk(name), context: () => kube.contextFor(name) });
+      others.push(other);
+      return other;
+    },
     async stop() {
-      const stopped = running.stop();
+      const all = [server, ...others];
+      const stopped = Promise.all(all.map((one) => one.stopFeature()));
       await clock.advance(60_000);
       await stopped;
-      await journal.stop();
-      await store.close();
+      await Promise.all(all.map((one) => one.close()));
     },
   };
 }

@@ -1,24 +1,9 @@
 import { expect, inject, test } from 'vitest';
+import { type Point, pointsOf } from '#store/testing/mortal.ts';
 import { type Lived, live } from './testing/life.ts';
-import type { Fate, Point } from './testing/mortal.ts';
 import { TEXTS } from './testing.ts';
 
 const GIB = 2 ** 30;
-
-/**
- * Every point of a life that can matter. A read leaves nothing behind: dying at one is dying after the write or the commit
- * before it. Each kind of read goes unanswered once.
- */
-function* pointsOf({ calls, commits }: Fate): Iterable<Point> {
-  yield { at: 'call', nth: 1, failureRule: 'before' };
-  yield { at: 'commit', nth: 1, failureRule: 'before' };
-  for (const [at, { name, isWrite }] of calls.entries()) {
-    const nth = at + 1;
-    if (isWrite) yield { at: 'call', nth, failureRule: 'after' };
-    if (isWrite || calls.findIndex((one) => one.name === name) === at) yield { at: 'call', nth, failureRule: 'lost' };
-  }
-  for (let nth = 1; nth <= commits; nth++) yield { at: 'commit', nth, failureRule: 'after' };
-}
 
 const IS_LONG = inject('sliceStride') === 1;
 

@@ -12,10 +12,10 @@ import runtimesFeature from '#runtimes/index.ts';
 import { sectionSchema } from '#runtimes/section.ts';
 import { emptyDisk, memoryDriver } from '#store/memory.ts';
 import { openStore } from '#store/store.ts';
+import { type Fate, type Mortal, openFate, type Point } from '#store/testing/mortal.ts';
 import { fieldsOf } from '../../fake/objects/object.ts';
 import provider from '../../index.ts';
 import { openRuntimeScene } from '../testing.ts';
-import { type Fate, type Mortal, openFate, type Point } from './mortal.ts';
 
 const NAMESPACE = 'cloud-runtime';
 const CLAIMS = 'persistentvolumeclaims';

@@ -1,5 +1,6 @@
-// Processes that die at one point of a run: at a call to the cluster or at a commit. Nothing they do later has any effect.
+// Processes that die at one point of a run: at a call to the outside or at a commit. Nothing they do later has any effect.
 import { type Clock, sleepOn } from '#core/clock.ts';
+import { Fault } from '#core/fault.ts';
 import type { Driver } from '#store/driver.ts';
 
 /** `before` and `after`: the process dies there. `lost`: it lives, and its call is not answered. */
@@ -23,6 +24,8 @@ export interface Mortal {
   isDead(): boolean;
   clock(clock: Clock): Clock;
   fetch(fetch: typeof globalThis.fetch): typeof globalThis.fetch;
+  /** A call that is no fetch. */
+  call<T>(made: MadeCall, carryOut: () => Promise<T>): Promise<T>;
   driver(driver: Driver): Driver;
 }
 
@@ -72,18 +75,25 @@ export function openFate(point: Point | undefined): Fate {
       return isDead ? never() : done;
     }
 
+    async function call<T>(made: MadeCall, carryOut: () => Promise<T>, lost: () => Error): Promise<T> {
+      if (isDead) return never();
+      fate.calls.push(made);
+      const failureRule = struck('call', fate.calls.length);
+      const answer = await through(failureRule, carryOut);
+      if (failureRule === 'lost') throw lost();
+      return answer;
+    }
+
     return {
       isDead: () => isDead,
       clock: clockOf,
-      fetch: (fetch) => async (input, init) => {
-        if (isDead) return never();
+      fetch: (fetch) => (input, init) => {
         const name = `${init?.method ?? 'GET'} ${String(input).replace('http://cluster.test', '')}`;
-        fate.calls.push({ name, isWrite: !name.startsWith('GET') && !name.includes('dryRun=') });
-        const failureRule = struck('call', fate.calls.length);
-        const answer = await through(failureRule, () => fetch(input, init));
-        if (failureRule === 'lost') throw new TypeError('fetch failed', { cause: new Error('socket hang up') });
-        return answer;
+        const made = { name, isWrite: !name.startsWith('GET') && !name.includes('dryRun=') };
+        const lost = (): Error => new TypeError('fetch failed', { cause: new Error('socket hang up') });
+        return call(made, () => fetch(input, init), lost);
       },
+      call: (made, carryOut) => call(made, carryOut, () => new Fault('unavailable', 'The answer was lost.')),
       driver: (driver) => ({
         ...driver,
         write(changes) {
@@ -96,4 +106,19 @@ export function openFate(point: Point | undefined): Fate {
 
   const fate: Fate = { calls: [], commits: 0, deaths: 0, mortal };
   return fate;
+}
+
+/**
+ * Every point of a run that can matter. A read leaves nothing behind: dying at one is dying after the write or the commit
+ * before it. Each kind of read goes unanswered once.
+ */
+export function* pointsOf({ calls, commits }: Fate): Iterable<Point> {
+  yield { at: 'call', nth: 1, failureRule: 'before' };
+  yield { at: 'commit', nth: 1, failureRule: 'before' };
+  for (const [at, { name, isWrite }] of calls.entries()) {
+    const nth = at + 1;
+    if (isWrite) yield { at: 'call', nth, failureRule: 'after' };
+    if (isWrite || calls.findIndex((one) => one.name === name) === at) yield { at: 'call', nth, failureRule: 'lost' };
+  }
+  for (let nth = 1; nth <= commits; nth++) yield { at: 'commit', nth, failureRule: 'after' };
 }
