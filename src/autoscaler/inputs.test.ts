@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { seededRandom } from '#core/random.ts';
@@ -17,6 +19,17 @@ function decided({ actions, did, reason, also, why, unless, figures, alternative
 }
 
 const replayed = (facts: Facts): Plan => plan(readFacts(writeFacts(facts)));
+
+/** By what was decided. */
+function writtenBefore(): [string, string][] {
+  const lines = readFileSync(join(import.meta.dirname, 'testing', 'inputs-1.jsonl'), 'utf8')
+    .trimEnd()
+    .split('\n');
+  return lines.map((line) => {
+    const { did, reason } = JSON.parse(line) as { did: string; reason: { code: string } };
+    return [`${reason.code}, ${did}`, line];
+  });
+}
 
 describe('the inputs of a decision', () => {
   it('give the same decision when it is computed again', () => {
@@ -63,6 +76,25 @@ describe('the inputs of a decision', () => {
         expect(writeFacts(readFacts(written))).toBe(written);
       }),
       { numRuns: 500 },
+    );
+  });
+
+  it.each(writtenBefore())('of the first version are read, and lead to the decision of then: %s', (_what, line) => {
+    const { inputs, ...then } = JSON.parse(line) as { inputs: string };
+    const { did, reason, also } = plan(readFacts(inputs));
+
+    expect({ did, reason, also }).toEqual(then);
+  });
+
+  it.each([
+    ['', 'no JSON'],
+    ['null', 'version undefined'],
+    ['{"workers":""}', 'version undefined'],
+    ['{"v":2}', 'of version 2, and this server reads up to 1'],
+    [writeFacts(factsOf('idle')).replace('1 idle', 'one idle'), '"one idle 1/1" is no group of workers'],
+  ])('that no version of this server wrote are refused: %s', (inputs, why) => {
+    expect(() => readFacts(inputs)).toThrow(
+      expect.objectContaining({ kind: 'unsupported', message: expect.stringContaining(why) }) as Error,
     );
   });
 

@@ -1,4 +1,5 @@
 // Facts as one short text, from which the same plan can be computed again: it holds what a plan reads, and nothing else.
+import { Fault } from '#core/fault.ts';
 import type { Scaling } from '#core/pool.ts';
 import type { Facts, OfferFact, WorkerFact } from './facts.ts';
 import { isOverdue } from './overdue.ts';
@@ -162,9 +163,9 @@ const OVERDUE_MS = 2 ** 50;
 // Younger than any limit: a millionth of a millisecond apart.
 const STEP_MS = 2 ** -20;
 
-/** Facts that lead to the same plan. Workers have other names. */
+/** Facts that lead to the same plan. Workers have other names. What an earlier version wrote is read as well. */
 export function readFacts(inputs: string): Facts {
-  const written = JSON.parse(inputs) as Written;
+  const written = parse(inputs);
   const { is, runawayForMs, surplusForMs } = written;
   return {
     nowMs: NOW_MS,
@@ -188,6 +189,26 @@ export function readFacts(inputs: string): Facts {
   };
 }
 
+// A field that is added later is optional: inputs without it are of the same version. Raise it where a field changes its
+// meaning, and read the earlier ones as they were written.
+const NEWEST_VERSION: Written['v'] = 1;
+
+function parse(inputs: string): Written {
+  let written: Written;
+  try {
+    written = JSON.parse(inputs) as Written;
+  } catch {
+    throw unreadable('they are no JSON');
+  }
+  if (Number.isInteger(written?.v) && written.v >= 1 && written.v <= NEWEST_VERSION) return written;
+  throw unreadable(`they are of version ${written?.v}, and this server reads up to ${NEWEST_VERSION}`);
+}
+
+const unreadable = (why: string): Fault =>
+  new Fault('unsupported', `The inputs of this decision cannot be read: ${why}.`, {
+    remedy: 'Read it with the version of Muster that recorded it.',
+  });
+
 function readWorkers({ workers, offers, order }: Written): WorkerFact[] {
   const read: WorkerFact[] = [];
   if (workers !== '')
@@ -199,7 +220,9 @@ function readWorkers({ workers, offers, order }: Written): WorkerFact[] {
 }
 
 function readGroup(group: string, offers: Written['offers']): { count: number; worker: Omit<WorkerFact, 'name'> } {
-  const [, count, phase, free, slots, place, price, flags = ''] = GROUP.exec(group) ?? [];
+  const found = GROUP.exec(group);
+  if (!found) throw unreadable(`"${group}" is no group of workers`);
+  const [, count, phase, free, slots, place, price, flags = ''] = found;
   const offer = place === undefined ? undefined : offers[Number(place)];
   const worker = {
     phase: phase as WorkerFact['phase'],
