@@ -18,6 +18,7 @@ import { noun as output } from './output.ts';
 import { noun as overview } from './overview.ts';
 import { noun as plans } from './plans.ts';
 import { noun as pools } from './pools.ts';
+import { noun as replays } from './replays.ts';
 import { noun as runtimes } from './runtimes.ts';
 import { noun as series } from './series.ts';
 import { noun as server } from './server.ts';
@@ -46,6 +47,7 @@ export const nouns: readonly Noun[] = [
   overview,
   plans,
   pools,
+  replays,
   runtimes,
   series,
   server,

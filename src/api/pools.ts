@@ -16,8 +16,9 @@ import { poolProblems } from './pool-problems.ts';
 import { type Route, route } from './route.ts';
 import { shownDecision } from './shown/decision.ts';
 import { freezeOf, heldOf, shownPlan, shownPool } from './shown/pool.ts';
+import { whyAt } from './why-at.ts';
 import * as wire from './wire/pool.ts';
-import { Name, toTime } from './wire/shared.ts';
+import { Name, Since, sinceMsOf, toTime } from './wire/shared.ts';
 
 const params = z.object({ pool: Name });
 const IF_MATCH = { name: 'If-Match', description: 'The ETag that the pool must still have.' };
@@ -69,10 +70,17 @@ function reading(deps: ApiDeps): Route[] {
       role: 'viewer',
       summary: 'Explains the last decisions of a pool: their facts, and what would change them.',
       params,
-      query: z.strictObject({ limit: z.coerce.number().int().min(1).max(200).default(10) }),
+      query: z.strictObject({
+        limit: z.coerce.number().int().min(1).max(200).default(10),
+        at: Since.optional().meta({
+          description:
+            'Only the decision in force then, computed from its inputs: a time, or a duration back from now.',
+        }),
+      }),
       reply: wire.Why,
       async handle({ params, query }) {
         const pool = findPool(store, params.pool);
+        if (query.at) return whyAt(deps, pool, sinceMsOf(query.at, deps.clock));
         const page = { limit: query.limit, order: 'newest first' } as const;
         const rows = await store.history.decisions({ subject: poolSubject(pool.id) }, page);
         const last = journal.lastDecision(poolSubject(pool.id));

@@ -11,6 +11,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandFile>>> = {
   'port-forward': () => import('./port-forward.ts'),
   pool: () => import('./pool.ts'),
   plan: () => import('./plan.ts'),
+  replay: () => import('./replay.ts'),
   session: () => import('./session.ts'),
   worker: () => import('./worker.ts'),
   computer: () => import('./computer.ts'),

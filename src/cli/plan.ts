@@ -7,12 +7,12 @@ import { type Cli, type CliCommand, clientOf, formatOf, showing } from './comman
 import { readDocuments } from './document-file.ts';
 import { withExamples } from './example.ts';
 import { problemLines } from './problem-lines.ts';
+import { REFUSED_EXIT, sayInvalid } from './refused-exit.ts';
 import { show } from './show.ts';
 import { oneLine, renderTable } from './table.ts';
-import { print, remark } from './terminal.ts';
+import { print } from './terminal.ts';
 
 // As `terraform plan -detailed-exitcode` has them: a script that applies on 2 must not take a bad document for a change.
-const REFUSED_EXIT = 1;
 const CHANGES_EXIT = 2;
 
 const DOING = {
@@ -94,14 +94,6 @@ async function ask(
   throw new Fault('invalid', 'Nothing to plan.', {
     remedy: 'Give files with pool documents, or a source with --source.',
   });
-}
-
-/** A refused plan exits like a refused document, because the usual exit code 2 means here that there are changes. */
-function sayInvalid(cli: Cli, thrown: unknown): undefined {
-  const fault = Fault.from(thrown);
-  if (fault.kind !== 'invalid') throw fault;
-  remark(cli.terminal, `${fault.message}\n  ${fault.remedy}`);
-  cli.exitWith(REFUSED_EXIT);
 }
 
 function planCommand(cli: Cli): Command {

@@ -151,7 +151,8 @@ const heldText = ({ at, why, approve }: HeldRemoval): string =>
   `since ${moment(at)}: its source no longer defines it. ${why} The pool goes on as defined. To remove it with all that is held, run \`${approve}\`.`;
 
 /** What holds workers that start: one line for all that wait for the same. */
-function startingLines({ starting, counts }: Why): string[] {
+function startingLines({ starting, counts, past }: Why): string[] {
+  if (past) return [];
   const alike = Map.groupBy(starting, ({ waits }) => waits);
   const lines = [...alike].map(([waits, [oldest, ...others]]) => {
     const more = others.length === 0 ? '' : ` and ${others.length} more`;
@@ -159,6 +160,18 @@ function startingLines({ starting, counts }: Why): string[] {
   });
   const left = counts.starting - starting.length;
   return left > 0 ? [...lines, `  and ${left} more`] : lines;
+}
+
+const REPLAYED: Readonly<Record<NonNullable<Why['past']>['replay'], string>> = {
+  same: 'computed again from its inputs, it is the same',
+  different: 'as it was recorded; computed again by this version, it differs in',
+  'without-inputs': 'as it was recorded, by a version that did not keep its inputs',
+  unreadable: 'as it was recorded; this version cannot read its inputs',
+};
+
+function pastText({ at, until, replay, differs_in: parts = [] }: NonNullable<Why['past']>): string {
+  const next = until === undefined ? 'in force until now' : `in force until ${moment(until)}`;
+  return `At ${moment(at)}, ${next}; ${[REPLAYED[replay], parts.join(', ')].filter(Boolean).join(' ')}:`;
 }
 
 export function whyText(why: Why): string {
@@ -173,7 +186,8 @@ export function whyText(why: Why): string {
   const waiting = isWaiting && `${counts.queued} queued, ${counts.idle} idle, ${counts.starting} starting`;
   const decisions = why.decisions.length === 0 && unmatched ? undefined : decisionsText(why.decisions);
   const held = why.held && oneLine(`Its removal is held ${heldText(why.held)}`);
-  return [waiting, ...startingLines(why), frozen, held, trouble, unmatched, decisions].filter(Boolean).join('\n');
+  const past = why.past && pastText(why.past);
+  return [past, waiting, ...startingLines(why), frozen, held, trouble, unmatched, decisions].filter(Boolean).join('\n');
 }
 
 /** The newest decision with all that belongs to it; the ones before it, a line each. */

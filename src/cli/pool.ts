@@ -52,13 +52,15 @@ function applyCommand(cli: Cli): Command {
 }
 
 function whyCommand(cli: Cli): Command {
-  return showCommand<Why, { limit: number }>(cli, {
+  return showCommand<Why, { limit: number; at?: string }>(cli, {
     name: 'why',
     summary: 'explain the last decisions of a pool, newest first',
     of: '<name>',
-    read: (client, name, { limit }) => client.call(`${path(name)}/why`, { query: { limit } }),
+    read: (client, name, { limit, at }) => client.call(`${path(name)}/why`, { query: { limit, at } }),
     text: whyText,
-  }).option('-n, --limit <count>', 'number of decisions', whole('--limit', 1, 200), 10);
+  })
+    .option('-n, --limit <count>', 'number of decisions', whole('--limit', 1, 200), 10)
+    .option('--at <time>', 'only the decision in force then: 2026-01-01T12:00 in UTC, or a duration back from now');
 }
 
 function pauseCommands(cli: Cli): Command[] {
@@ -142,6 +144,7 @@ function poolCommand(cli: Cli): Command {
     ['muster pool ls -w', 'watch pools grow and shrink'],
     ['muster pool ls --problem', 'what needs somebody'],
     ['muster pool why local', 'what it did last, and why'],
+    ['muster pool why local --at 2h', 'what it did two hours ago, and why'],
     ['muster pool plan local', 'what it would do next'],
     ['muster pool apply gpu.yaml', 'create or change a pool'],
   ]);

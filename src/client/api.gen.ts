@@ -17,6 +17,15 @@ export interface Schemas {
     file: string;
     bytes: number;
   };
+  ComputedDecision: {
+    did: string;
+    reason?: Schemas['Reason'];
+    also?: Schemas['Reason'][];
+    why: string;
+    unless?: string;
+    facts: { [key: string]: unknown };
+    alternatives?: Schemas['Alternative'][];
+  };
   Computer: {
     name: string;
     id: string;
@@ -801,6 +810,36 @@ export interface Schemas {
       text: string;
     })[];
   };
+  Replay: {
+    /** How many records about pools this page has. */
+    decisions: number;
+    same: number;
+    different: number;
+    /** Recorded by versions that did not keep the inputs. */
+    without_inputs: number;
+    /** With inputs that this version cannot read. */
+    unreadable: number;
+    /** When the first of them was made. */
+    from?: string;
+    /** When the last of them was made. */
+    until?: string;
+    first_different?: {
+      /** The name of the pool, or its id if it is gone. */
+      pool: string;
+      /** In what the two differ. */
+      parts: string[];
+      recorded: Schemas['Decision'];
+      computed: Schemas['ComputedDecision'];
+    };
+    first_unreadable?: {
+      pool: string;
+      at: string;
+      why: string;
+      remedy: string;
+    };
+    /** Send it as `after` for the next page. */
+    next?: string;
+  };
   Runtime: {
     id: string;
     provisioner: string;
@@ -1147,6 +1186,15 @@ export interface Schemas {
       sessions: number;
       labels: string[];
     };
+    /** Set if a time was asked for: all else is as it was then. */
+    past?: {
+      at: string;
+      /** When the next decision was recorded. */
+      until?: string;
+      /** What came of computing the decision again from its inputs. */
+      replay: "same" | "different" | "without-inputs" | "unreadable";
+      differs_in?: string[];
+    };
     decisions: Schemas['Decision'][];
   };
   Worker: {
@@ -1402,6 +1450,8 @@ export interface Paths {
       parameters: {
         query?: {
           limit?: number;
+          /** Only the decision in force then, computed from its inputs: a time, or a duration back from now. */
+          at?: string;
         };
         header?: never;
         path: {
@@ -2124,6 +2174,39 @@ export interface Paths {
               items: Schemas['Decision'][];
               next?: string;
             };
+          };
+        };
+        default: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/problem+json": Schemas['Problem'];
+          };
+        };
+      };
+    };
+  };
+  "/api/v1/replays": {
+    /** Computes recorded decisions about pools again, the oldest first, and compares. Changes nothing. Needs the role viewer. */
+    get: {
+      parameters: {
+        query?: {
+          /** Name or id of a pool; absent: all pools. */
+          pool?: string;
+          /** From then on: a time, or a duration back from now; by default seven days. */
+          since?: string;
+          /** `next` of the previous answer. */
+          after?: string;
+        };
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        200: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/json": Schemas['Replay'];
           };
         };
         default: {

@@ -58,3 +58,24 @@ export function areSameReasons(some: readonly Reason[] = [], others: readonly Re
   if (some.length === 0) return others.length === 0;
   return some.length === others.length && some.every((reason, at) => isSameReason(reason, others[at] as Reason));
 }
+
+/** The figures behind a decision, by name. */
+type Figures = Readonly<Record<string, unknown>>;
+
+export function areSameFigures(some: Figures, others: Figures): boolean {
+  let count = 0;
+  for (const name in some) {
+    if (some[name] !== others[name]) return false;
+    count += 1;
+  }
+  for (const _ in others) count -= 1;
+  return count === 0;
+}
+
+export function areSameAlternatives(some: readonly Alternative[] = [], others: readonly Alternative[] = []): boolean {
+  if (some.length !== others.length) return false;
+  return some.every(({ what, whyNot, pricePerHour }, at) => {
+    const other = others[at];
+    return what === other?.what && whyNot === other.whyNot && pricePerHour === other.pricePerHour;
+  });
+}

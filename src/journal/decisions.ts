@@ -1,6 +1,13 @@
 import type { Clock } from '#core/clock.ts';
 import type { DecisionRow } from '#core/journal.ts';
-import { type Alternative, areSameReasons, isSameReason, type Reason, type Subject } from '#core/reason.ts';
+import {
+  areSameAlternatives,
+  areSameFigures,
+  areSameReasons,
+  isSameReason,
+  type Reason,
+  type Subject,
+} from '#core/reason.ts';
 import { append, type Change } from '#core/store.ts';
 
 /** A decision to append; the journal adds its id, its time and its inputs. */
@@ -59,24 +66,6 @@ const isSame = (one: NewDecision, other: NewDecision): boolean =>
 function readsAlike(one: NewDecision, other: NewDecision): boolean {
   if (one.why !== other.why || one.unless !== other.unless) return false;
   return areSameFigures(one.facts, other.facts) && areSameAlternatives(one.alternatives, other.alternatives);
-}
-
-function areSameFigures(some: NewDecision['facts'], others: NewDecision['facts']): boolean {
-  let count = 0;
-  for (const name in some) {
-    if (some[name] !== others[name]) return false;
-    count += 1;
-  }
-  for (const _ in others) count -= 1;
-  return count === 0;
-}
-
-function areSameAlternatives(some: readonly Alternative[] = [], others: readonly Alternative[] = []): boolean {
-  if (some.length !== others.length) return false;
-  return some.every(({ what, whyNot, pricePerHour }, at) => {
-    const other = others[at];
-    return what === other?.what && whyNot === other.whyNot && pricePerHour === other.pricePerHour;
-  });
 }
 
 export function keepDecisions({ clock, nextId, redactText, most }: DecisionsDeps): Decisions {

@@ -34,7 +34,7 @@ const INWARD: Readonly<Record<string, readonly string[]>> = {
   fakes: ['core', 'host'],
   providers: ['core', 'boot', 'rest', 'host', 'kube', 'gotemplate', 'packer', 'fakes'],
   broker: ['wire', 'pools', 'workers', 'sessions', 'edge'],
-  api: ['pools', 'workers', 'sessions', 'files', 'broker'],
+  api: ['pools', 'workers', 'sessions', 'files', 'foresight', 'broker'],
   agent: ['config', 'wire', 'host'],
   cli: ['core'],
   client: [],

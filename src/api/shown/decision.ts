@@ -1,6 +1,8 @@
 import type { DecisionRow } from '#core/journal.ts';
 import type { Alternative, Reason } from '#core/reason.ts';
+import type { DecisionContent } from '../../foresight/replay.ts';
 import type * as wire from '../wire/decision.ts';
+import type { ComputedDecision } from '../wire/replay.ts';
 import { toTime } from '../wire/shared.ts';
 import { withSnakeKeys } from './snake-keys.ts';
 
@@ -13,11 +15,21 @@ export function shownAlternative({ what, whyNot, pricePerHour }: Alternative): w
 }
 
 export function shownDecision(row: DecisionRow): wire.Decision {
-  const { id, at, subject, did, reason, also, why, unless, facts, alternatives, inputs } = row;
+  const { id, at, subject, inputs } = row;
+  return { id, at: toTime(at), subject, ...shownComputed(row), inputs };
+}
+
+/** A decision without its record, such as one that is computed again. */
+export function shownComputed({
+  did,
+  reason,
+  also,
+  why,
+  unless,
+  facts,
+  alternatives,
+}: DecisionContent): ComputedDecision {
   return {
-    id,
-    at: toTime(at),
-    subject,
     did,
     reason: reason && shownReason(reason),
     also: also?.map(shownReason),
@@ -25,6 +37,5 @@ export function shownDecision(row: DecisionRow): wire.Decision {
     unless,
     facts: withSnakeKeys(facts),
     alternatives: alternatives?.map(shownAlternative),
-    inputs,
   };
 }

@@ -178,6 +178,17 @@ export const Why = z
         description:
           'Queued sessions that ask for labels that no worker of the pool offers. They do not count as demand.',
       }),
+    past: z
+      .object({
+        at: Time,
+        until: Time.optional().meta({ description: 'When the next decision was recorded.' }),
+        replay: z
+          .enum(['same', 'different', 'without-inputs', 'unreadable'])
+          .meta({ description: 'What came of computing the decision again from its inputs.' }),
+        differs_in: z.array(z.string()).optional(),
+      })
+      .optional()
+      .meta({ description: 'Set if a time was asked for: all else is as it was then.' }),
     decisions: z.array(Decision),
   })
   .meta({ id: 'Why' });

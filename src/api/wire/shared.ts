@@ -25,10 +25,19 @@ export const Span = z.string().meta({ format: 'duration', examples: ['90s', '5m'
 export const spanIn = (longestMs: number) =>
   duration().refine((ms) => ms >= 0 && ms <= longestMs, { error: `Must lie between 0s and ${longestMs / 1_000}s.` });
 
+const DATE = /^\d{4}-\d\d-\d\d/;
+const WITHOUT_ZONE = /^\S{10}[T ][\d:.]+$/;
+
+/** A date alone is a time, too. Without a zone it is in UTC, as all times that we show. */
+function timeMs(text: string): number | undefined {
+  const ms = DATE.test(text) ? Date.parse(WITHOUT_ZONE.test(text) ? `${text}Z` : text) : Number.NaN;
+  return Number.isNaN(ms) ? undefined : ms;
+}
+
 /** A moment that someone names: a time, or a duration back from now. */
 export const Since = z.string().transform((text, context): { readonly ms: number; readonly isSpan: boolean } => {
-  // A date alone is one, too.
-  if (/^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(Date.parse(text))) return { ms: Date.parse(text), isSpan: false };
+  const ms = timeMs(text);
+  if (ms !== undefined) return { ms, isSpan: false };
   const span = duration().safeParse(text);
   if (span.success && span.data >= 0) return { ms: span.data, isSpan: true };
   context.addIssue({
