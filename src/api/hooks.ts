@@ -94,7 +94,10 @@ export function waitForStore(app: FastifyInstance, { store, redactText }: ApiDep
   });
 }
 
+/** Of every answer; pages have policies of their own. */
 export const SAFE_HEADERS = {
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'cross-origin-opener-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cache-control': 'no-store',

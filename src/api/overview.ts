@@ -40,7 +40,7 @@ function costOf(
   return { dollars_per_hour: sum.priceNano / 1e9, machines_without_price: sum.unpriced };
 }
 
-function featuresOf({ store, features }: ApiDeps): Pick<Overview, 'computers' | 'runtimes' | 'nodes'> {
+function featuresOf({ store, features }: ApiDeps): Pick<Overview, 'computers' | 'runtimes' | 'nodes' | 'images'> {
   const { computers, runtimes } = store.view;
   const failed = Iterator.from(computers.all()).filter(({ failure }) => failure !== undefined);
   const nodes = features.nodes?.list();
@@ -48,6 +48,7 @@ function featuresOf({ store, features }: ApiDeps): Pick<Overview, 'computers' | 
     computers: features.computers && { total: computers.size, in_error: failed.toArray().length },
     runtimes: features.runtimes && { total: runtimes.size, in_error: runtimes.count('phase', 'error') },
     nodes: nodes && { total: nodes.length, in_error: nodes.filter(({ isReady }) => !isReady).length },
+    images: features.images && { total: store.view.images.size },
   };
 }
 

@@ -47,7 +47,6 @@ export async function dashboardPage({ webFiles }: Pick<ApiDeps, 'webFiles'>, sen
   const page = await webFiles.find('index.html');
   if (!page) throw new Fault('unsupported', 'This server has no dashboard.', { remedy: 'Use the command muster.' });
   sending.header('content-security-policy', DASHBOARD_POLICY);
-  sending.header('cross-origin-opener-policy', 'same-origin');
   return sent(page, sending);
 }
 

@@ -552,6 +552,10 @@ export interface Schemas {
       total: number;
       in_error: number;
     };
+    /** Records of images that commands have built. */
+    images?: {
+      total: number;
+    };
     /** The last ones, the newest first. */
     events: Schemas['Event'][];
   };

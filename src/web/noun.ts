@@ -21,7 +21,7 @@ export interface WebNoun {
   /** The letter that goes there after `g`. */
   readonly key?: string;
   /** In the menu only where the server has any: the part of the overview that says so. */
-  readonly needs?: 'computers' | 'runtimes' | 'nodes';
+  readonly needs?: 'computers' | 'runtimes' | 'nodes' | 'images';
   /** Reached by links only. */
   readonly isHidden?: boolean;
   readonly pages: readonly WebPage[];

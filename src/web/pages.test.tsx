@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { WebPage } from './noun.ts';
 import { webNouns } from './nouns.gen.ts';
 import { ANSWERS, EMPTY_ANSWERS } from './testing/examples.ts';
 import { Refusal } from './testing/recorded-server.ts';
@@ -99,13 +100,18 @@ describe.each(cases)('the page %s', (_address, page) => {
       'Check',
       'Cancel',
       'Kill',
-      'Approve',
+      'Approve the removal',
+      'Read now',
+      'Forget',
+      'Revoke',
     ])
       expect(asViewer).not.toMatch(new RegExp(`<(button|a)[^>]*>${verb}<`));
   });
 });
 
-describe.each(cases.filter(([, page]) => !page.path.includes(':')))('the list %s', (_address, page) => {
+const isList = ({ path }: WebPage): boolean => !path.includes(':') && path !== '/settings';
+
+describe.each(cases.filter(([, page]) => isList(page)))('the list %s', (_address, page) => {
   it('says what it would show and how to make the first, where there are none', async () => {
     const { text } = await rendered(page, (path) => EMPTY_ANSWERS[path]);
 
@@ -126,4 +132,25 @@ it('a list ignores a filter that is none, and says so', async () => {
   const { text } = page ? await rendered(page, all, '/pools?phase=sleepy&colour=red') : { text: '' };
 
   expect(text).toContain('Ignored, because this list has no such filter: phase=sleepy, colour=red');
+});
+
+it('a source shows each problem of a document with its line and column, and what waits for approval', async () => {
+  const page = PAGES.find(({ path }) => path === '/sources/:id');
+  const { text } = page ? await rendered(page, all) : { text: '' };
+
+  expect(text).toContain('3:5 </span><code>auto_scaler.max_agent </code>is not a known key');
+  expect(text).toContain('The removal of 2 pools waits for approval.');
+  expect(text).toMatch(/<button[^>]*>Approve the removal</);
+});
+
+it('settings show tokens to admins alone, with a button to revoke each', async () => {
+  const page = PAGES.find(({ path }) => path === '/settings');
+  const as = (role: string) => (path: string) =>
+    path === '/me' ? { ...(ANSWERS['/me'] as object), role } : ANSWERS[path];
+  const toAdmin = page ? (await rendered(page, as('admin'))).text : '';
+  const toOperator = page ? (await rendered(page, as('operator'))).text : '';
+
+  expect(toAdmin).toMatch(/<button[^>]*>Revoke</);
+  expect(toOperator).toContain('<h1>Settings</h1>');
+  expect(toOperator).not.toContain('Tokens');
 });

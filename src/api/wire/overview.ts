@@ -52,6 +52,7 @@ export const Overview = z
     computers: Tally.optional(),
     runtimes: Tally.optional(),
     nodes: Tally.optional().meta({ description: 'NodeProvisioners.' }),
+    images: z.object({ total: count }).optional().meta({ description: 'Records of images that commands have built.' }),
     events: z.array(Event).meta({ description: 'The last ones, the newest first.' }),
   })
   .meta({ id: 'Overview' });

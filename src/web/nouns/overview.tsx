@@ -4,6 +4,7 @@ import type { Series } from '../live/expected.ts';
 import { useAsked, useLive } from '../live/use.ts';
 import type { WebNoun } from '../noun.ts';
 import { Chart } from '../parts/chart.tsx';
+import { Prose } from '../parts/prose.tsx';
 import { Shown } from '../parts/standing.tsx';
 import { Ago, ClockTime } from '../parts/time.tsx';
 import { counted, dollars, number, span } from '../parts/words.ts';
@@ -24,7 +25,10 @@ function Problems({ overview: { problems, more_problems, events } }: { readonly 
             <span class="dot problem" aria-hidden="true" />
             <a href={problem.link}>{problem.subject}</a>
             <span class="what">
-              {problem.what} <span class="quiet">{problem.remedy}</span>
+              {problem.what}{' '}
+              <span class="quiet">
+                <Prose text={problem.remedy} />
+              </span>
             </span>
             <span class="quiet">
               {problem.since && <Ago at={problem.since} />}

@@ -51,7 +51,9 @@ function WorkerFacts({ worker }: { readonly worker: Worker }) {
         ['Connected', agent && <Ago at={agent.connected_at} />],
         [
           'Labels',
-          agent && Object.entries(agent.labels).map(([key, value]) => <code key={key}>{`${key}=${value} `}</code>),
+          agent &&
+            Object.keys(agent.labels).length > 0 &&
+            Object.entries(agent.labels).map(([key, value]) => <code key={key}>{`${key}=${value} `}</code>),
         ],
       ]}
     />

@@ -67,14 +67,14 @@ export function openPlot(element: HTMLElement, data: PlotData, options: PlotOpti
     {
       ...size(),
       ...(isUtc && { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC') }),
-      padding: [8, 8, 0, 0],
+      padding: [8, 20, 0, 0],
       cursor: { points: { size: 6 }, drag: { x: false, y: false } },
       scales: {
         x: { range: () => [nowS() - HOUR_S, nowS()] },
         y: { range: (_plot, _min, max) => [0, Math.max(1, Math.ceil(max * 1.1))] },
       },
       axes: [
-        axisOf(styles),
+        { ...axisOf(styles), space: 64, values: '{HH}:{mm}' },
         { ...axisOf(styles), size: 44, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 1e4, 1e5] },
       ],
       series: [{ value: '{HH}:{mm}' }, ...lines.map((line) => seriesOf(line, styles))],

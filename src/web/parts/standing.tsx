@@ -1,6 +1,8 @@
 // What stands on a page in place of data: nothing there yet, still loading, refused, failed.
 import type { ComponentChildren } from 'preact';
 import type { HttpProblem } from '../../api/wire/problem.ts';
+import { ProblemList } from './problem-list.tsx';
+import { Prose } from './prose.tsx';
 
 interface EmptyProps {
   /** What would stand here. */
@@ -44,21 +46,10 @@ export function Trouble({ problem }: { readonly problem: HttpProblem }) {
         <strong>{isDenied ? 'Your role may not see this.' : problem.detail}</strong>
       </p>
       {isDenied && <p>{problem.detail}</p>}
-      <p>{problem.remedy}</p>
-      {problem.problems && (
-        <ul>
-          {problem.problems.map((one) => (
-            <li key={`${one.path}${one.message}`}>
-              {one.line !== undefined && (
-                <span class="mono">
-                  {one.line}:{one.column ?? 1}{' '}
-                </span>
-              )}
-              <code>{one.path}</code> {one.message} {one.remedy}
-            </li>
-          ))}
-        </ul>
-      )}
+      <p>
+        <Prose text={problem.remedy} />
+      </p>
+      {problem.problems && <ProblemList problems={problem.problems} />}
     </div>
   );
 }

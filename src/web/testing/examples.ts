@@ -11,8 +11,11 @@ import { SessionList } from '../../api/wire/session.ts';
 import { Me } from '../../api/wire/token.ts';
 import { WorkerList } from '../../api/wire/worker.ts';
 import type { Series } from '../live/expected.ts';
+import { imageAnswers } from './image-examples.ts';
+import { NOW } from './now.ts';
+import { serverAnswers } from './server-examples.ts';
+import { sourceAnswers } from './source-examples.ts';
 
-export const NOW = '2026-01-01T12:00:00.000Z';
 const at = NOW;
 
 export const event = {
@@ -229,6 +232,7 @@ export const ANSWERS: Readonly<Record<string, unknown>> = {
     computers: { total: 1, in_error: 0 },
     runtimes: { total: 1, in_error: 0 },
     nodes: { total: 1, in_error: 0 },
+    images: { total: 1 },
     events: [event],
   }),
   '/series': series,
@@ -282,6 +286,9 @@ export const ANSWERS: Readonly<Record<string, unknown>> = {
   }),
   '/runtimes': RuntimeList.parse({ items: [runtime] }),
   '/runtimes/web': RuntimeList.parse({ items: [runtime] }).items[0],
+  ...sourceAnswers,
+  ...imageAnswers,
+  ...serverAnswers,
   '/node-provisioners': node.NodePoolList.parse({ items: [nodePool] }),
   '/node-provisioners/h100': node.NodePoolDetail.parse({ provisioner: nodePool, nodes }),
   '/node-provisioners/h100/plan': node.NodePlan.parse({
@@ -328,4 +335,6 @@ export const NAMES: Readonly<Record<string, string>> = {
   '/computers/:name': 'box',
   '/runtimes/:id': 'web',
   '/nodes/:name': 'h100',
+  '/sources/:id': 'teams',
+  '/images/builds/:id': 'b1',
 };

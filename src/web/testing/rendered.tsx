@@ -6,7 +6,8 @@ import { LiveContext } from '../live/use.ts';
 import type { WebPage } from '../noun.ts';
 import { webNouns } from '../nouns.gen.ts';
 import { nowMs } from '../parts/time.tsx';
-import { NAMES, NOW } from './examples.ts';
+import { NAMES } from './examples.ts';
+import { NOW } from './now.ts';
 import { type RecordedServer, recordedServer } from './recorded-server.ts';
 
 /** The address of a page with its names filled in. */
