@@ -50,7 +50,9 @@ it('lists the decisions of every subject, newest first, page by page', async () 
 it('shows one decision by its id', async () => {
   const { call } = await world();
 
-  expect((await call('GET', '/api/v1/decisions/d3')).json()).toMatchObject({ id: 'd3', inputs: '{"v":1}' });
+  expect((await call('GET', '/api/v1/decisions/d3')).json()).toMatchObject({
+    ...{ id: 'd3', inputs: '{"v":1}', pool: 'gpu' },
+  });
 });
 
 it('says where decisions are listed when one is not kept any more', async () => {

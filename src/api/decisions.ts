@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Fault } from '#core/fault.ts';
+import type { DecisionRow } from '#core/journal.ts';
 import { poolOfSubject, poolSubject } from '#core/reason.ts';
 import type { Store } from '#core/store.ts';
 import type { ApiDeps } from './deps.ts';
@@ -20,7 +21,7 @@ function decisionRoutes({ store }: ApiDeps): Route[] {
       reply: wire.Decision,
       async handle({ params }) {
         const [row] = await store.history.decisions({ id: params.decision }, { limit: 1, order: 'newest first' });
-        if (row) return shownDecision(row);
+        if (row) return withPool(store, row);
         throw new Fault('missing', `There is no decision ${params.decision}.`, {
           at: 'path.decision',
           remedy: 'It may be older than `retention.decisions` keeps them. `GET /decisions` lists those that are kept.',
@@ -41,11 +42,17 @@ function decisionRoutes({ store }: ApiDeps): Route[] {
         const { after, order } = query;
         const filter = { subject: query.subject && storedSubject(store, query.subject) };
         const rows = await store.history.decisions(filter, { after, limit: query.limit + 1, order: `${order} first` });
-        const items = rows.slice(0, query.limit).map((row) => shownDecision(row));
+        const items = rows.slice(0, query.limit).map((row) => withPool(store, row));
         return { items, next: rows.length > query.limit ? items.at(-1)?.id : undefined };
       },
     }),
   ];
+}
+
+/** People know a pool by its name; the subject has its id. */
+function withPool({ view }: Store, row: DecisionRow): wire.Decision {
+  const id = poolOfSubject(row.subject);
+  return { ...shownDecision(row), pool: id === undefined ? undefined : view.pools.get(id)?.name };
 }
 
 /** Pools may be named: `pool/local` means the pool of that name, or else of that id. */

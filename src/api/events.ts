@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Fault } from '#core/fault.ts';
 import type { EventRow } from '#core/journal.ts';
 import type { ApiDeps } from './deps.ts';
 import type { ChangeTable, Noun } from './noun.ts';
@@ -10,6 +11,22 @@ import { bySubject, Name, paging } from './wire/shared.ts';
 
 function eventRoutes({ store }: ApiDeps): Route[] {
   return [
+    route({
+      method: 'GET',
+      path: '/events/:event',
+      role: 'viewer',
+      summary: 'Shows one event.',
+      params: z.object({ event: Name }),
+      reply: wire.Event,
+      async handle({ params }) {
+        const [row] = await store.history.events({ id: params.event }, { limit: 1, order: 'newest first' });
+        if (row) return shownEvent(row, store);
+        throw new Fault('missing', `There is no event ${params.event}.`, {
+          at: 'path.event',
+          remedy: 'It may be older than `retention.events` keeps them. `muster event ls` lists those that are kept.',
+        });
+      },
+    }),
     route({
       method: 'GET',
       path: '/events',

@@ -82,6 +82,10 @@ describe('events', () => {
     expect(second).toMatchObject({ items: [{ id: 'x1' }] });
     expect((await list('kind=other')).items).toHaveLength(1);
     expect((await list('kind=pool.created&order=oldest')).items.map(({ id }) => id)).toEqual(['x1']);
+    expect((await call('GET', '/api/v1/events/x2')).json()).toMatchObject({ id: 'x2', kind: 'worker.lost' });
+    expect((await call('GET', '/api/v1/events/x9')).json()).toMatchObject({
+      ...{ kind: 'missing', at: 'path.event', remedy: expect.stringContaining('muster event ls') },
+    });
   });
 });
 

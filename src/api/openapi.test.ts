@@ -138,6 +138,7 @@ describe('OpenAPI', () => {
         row('runtimes', aRuntime),
         row('images', IMAGE),
         append('imageBuilds', BUILD),
+        append('events', { id: 'e1', at: 1, kind: 'k', subject: 's', who: 'w', from: 'f', message: 'm' }),
         append('decisions', { id: 'd1', at: 1, subject: 'pool/gpu', did: 'nothing', why: 'w', facts: {} }),
       ],
       over: {
@@ -161,6 +162,7 @@ describe('OpenAPI', () => {
       ':pod': 'p',
       ':build': 'b1',
       ':decision': 'd1',
+      ':event': 'e1',
     };
     const told = api.routes.filter((route) => route.method === 'GET' && !route.media && route.path !== '/openapi.json');
 

@@ -166,6 +166,8 @@ export interface Schemas {
     at: string;
     /** The subject of the decision: `pool/<id>`. */
     subject?: string;
+    /** The name of the pool that the subject is, while there is one. */
+    pool?: string;
     did: string;
     /** Absent in decisions of versions without reason codes. */
     reason?: Schemas['Reason'];
@@ -2076,6 +2078,34 @@ export interface Paths {
               items: Schemas['EndedMachine'][];
               next?: string;
             };
+          };
+        };
+        default: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/problem+json": Schemas['Problem'];
+          };
+        };
+      };
+    };
+  };
+  "/api/v1/events/{event}": {
+    /** Shows one event. Needs the role viewer. */
+    get: {
+      parameters: {
+        query?: never;
+        header?: never;
+        path: {
+          event: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        200: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/json": Schemas['Event'];
           };
         };
         default: {

@@ -3,6 +3,7 @@ import 'uplot/dist/uPlot.min.css';
 import './tokens.css';
 import './frame/frame.css';
 import './parts/parts.css';
+import './session/session.css';
 import { render } from 'preact';
 import { Dashboard } from './frame/dashboard.tsx';
 import { keepPreferences } from './frame/preferences.ts';

@@ -104,6 +104,10 @@ describe.each(cases)('the page %s', (_address, page) => {
       'Read now',
       'Forget',
       'Revoke',
+      'Approve',
+      'New session',
+      'Run again',
+      'Show what it wrote as text',
     ])
       expect(asViewer).not.toMatch(new RegExp(`<(button|a)[^>]*>${verb}<`));
   });
@@ -125,6 +129,22 @@ it('an operator sees the actions of a pool', async () => {
   const { text } = page ? await rendered(page, all) : { text: '' };
 
   for (const verb of ['Run', 'Pause', 'Drain', 'Plan']) expect(text).toMatch(new RegExp(`<(button|a)[^>]*>${verb}<`));
+});
+
+it('an operator sees the actions of a session', async () => {
+  const page = PAGES.find(({ path }) => path === '/sessions/:id');
+  const { text } = page ? await rendered(page, all) : { text: '' };
+
+  for (const verb of ['Cancel', 'Kill', 'Run again', 'Download'])
+    expect(text).toMatch(new RegExp(`<(button|a)[^>]*>${verb}<`));
+});
+
+it('the form for a new session is filled in with the session that it names', async () => {
+  const page = PAGES.find(({ path }) => path === '/sessions/new');
+  const { text } = page ? await rendered(page, all, '/sessions/new?again=s1') : { text: '' };
+
+  expect(text).toContain('python train.py &#39;a word&#39;'.replaceAll('&#39;', "'"));
+  expect(text).toContain('Its variables, whose values are never shown: A.');
 });
 
 it('a list ignores a filter that is none, and says so', async () => {

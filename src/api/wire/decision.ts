@@ -22,6 +22,7 @@ export const Decision = z
     id: z.string(),
     at: Time,
     subject: z.string().optional().meta({ description: 'The subject of the decision: `pool/<id>`.' }),
+    pool: z.string().optional().meta({ description: 'The name of the pool that the subject is, while there is one.' }),
     did: z.string(),
     reason: Reason.optional().meta({ description: 'Absent in decisions of versions without reason codes.' }),
     also: z.array(Reason).optional().meta({ description: 'Further reasons, for a part of the actions.' }),

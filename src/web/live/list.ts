@@ -11,6 +11,8 @@ export interface ListOptions<T> {
   readonly table?: string;
   /** Names a row in the stream; unique. */
   readonly idOf: (row: T) => string;
+  /** How often it is listed again. */
+  readonly everyMs?: number;
 }
 
 /** A list that loads page by page. Rows on the screen follow the server; the pages that they stand in are listed again. */
@@ -47,7 +49,7 @@ export function pagePath(path: string, after: string | undefined): string {
   return `${path}${path.includes('?') ? '&' : '?'}${query}`;
 }
 
-export function openList<T>(live: Live, { path, table, idOf }: ListOptions<T>): List<T> {
+export function openList<T>(live: Live, { path, table, idOf, everyMs = LIST_EVERY_MS }: ListOptions<T>): List<T> {
   const first = live.known<Listed<T>>(pagePath(path, undefined));
   const before = first.peek();
   const pages = signal<readonly Page<T>[]>(
@@ -141,7 +143,7 @@ export function openList<T>(live: Live, { path, table, idOf }: ListOptions<T>): 
   }
 
   function again(): void {
-    cancelNext = live.clock.after(LIST_EVERY_MS, () => void listAgain());
+    cancelNext = live.clock.after(everyMs, () => void listAgain());
   }
 
   return {

@@ -30,6 +30,7 @@ export interface Live {
   readonly clock: BrowserClock;
   readonly fetch: Fetch;
   readonly isVisible: () => boolean;
+  readonly onVisible: (changed: () => void) => () => void;
   readonly ask: Ask;
   /** The last answer to that path. */
   known<T>(path: string): ReadonlySignal<Asked<T>>;
@@ -126,6 +127,7 @@ export function openLive({ fetch, clock, isVisible, onVisible }: LiveDeps): Live
     clock,
     fetch,
     isVisible,
+    onVisible,
     ask,
     refresh,
     known: <T>(path: string) => signalOf(path) as unknown as ReadonlySignal<Asked<T>>,

@@ -9,6 +9,8 @@ export type Answer<T> =
 export interface RequestOptions {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly body?: unknown;
+  /** The server carries out requests with the same key once. */
+  readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
 }
 
@@ -38,7 +40,8 @@ export function noteStatus(status: number, connection: Connection): void {
   else connection.answered();
 }
 
-async function problemIn(response: Response): Promise<HttpProblem> {
+/** What the server says of a request that it did not carry out. */
+export async function problemIn(response: Response): Promise<HttpProblem> {
   const { status, statusText } = response;
   const read = (await response.json().catch(() => undefined)) as HttpProblem | undefined;
   if (typeof read?.detail === 'string') return read;
@@ -46,11 +49,17 @@ async function problemIn(response: Response): Promise<HttpProblem> {
 }
 
 export function openRequests(fetch: Fetch, connection: Connection): Ask {
-  return async <T>(path: string, { method = 'GET', body, signal }: RequestOptions = {}): Promise<Answer<T>> => {
+  return async <T>(
+    path: string,
+    { method = 'GET', body, idempotencyKey, signal }: RequestOptions = {},
+  ): Promise<Answer<T>> => {
     const init: RequestInit = { method, credentials: 'same-origin' };
     if (signal) init.signal = signal;
     if (body !== undefined) {
-      init.headers = { 'content-type': 'application/json' };
+      init.headers = {
+        'content-type': 'application/json',
+        ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+      };
       init.body = JSON.stringify(body);
     }
     try {

@@ -1,10 +1,16 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useId, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { useLive } from '../live/use.ts';
 
 /** One filter of a list, named as the API names it. */
 export type Filter =
-  | { readonly title: string; readonly kind: 'text'; readonly isHidden?: boolean }
+  | {
+      readonly title: string;
+      readonly kind: 'text';
+      /** Anything else may be written too. */
+      readonly suggested?: readonly string[];
+      readonly isHidden?: boolean;
+    }
   | {
       readonly title: string;
       readonly kind: 'choice';
@@ -49,16 +55,36 @@ export function useFilters(known: Readonly<Record<string, Filter>>): UsedFilters
 
 const TYPED_AFTER_MS = 200;
 
+interface TextFilterProps {
+  readonly title: string;
+  readonly suggested?: readonly string[] | undefined;
+  readonly value: string;
+  readonly set: (value: string) => void;
+}
+
 /** What is typed counts a moment later: each letter would list anew. */
-function TextFilter({ title, value, set }: { title: string; value: string; set: (value: string) => void }) {
+function TextFilter({ title, suggested, value, set }: TextFilterProps) {
   const { clock } = useLive();
+  const id = useId();
   const [typed, setTyped] = useState(value);
   useEffect(() => setTyped(value), [value]);
   useEffect(() => (typed === value ? undefined : clock.after(TYPED_AFTER_MS, () => set(typed))), [typed]);
   return (
     <label>
       <span>{title}</span>
-      <input type="search" value={typed} onInput={(event) => setTyped(event.currentTarget.value)} />
+      <input
+        type="search"
+        value={typed}
+        {...(suggested && { list: `${id}-suggested` })}
+        onInput={(event) => setTyped(event.currentTarget.value)}
+      />
+      {suggested && (
+        <datalist id={`${id}-suggested`}>
+          {suggested.map((one) => (
+            <option key={one} value={one} />
+          ))}
+        </datalist>
+      )}
     </label>
   );
 }
@@ -67,7 +93,8 @@ function OneFilter({ name, filters }: { readonly name: string; readonly filters:
   const filter = filters.known[name] as Filter;
   const value = filters.values[name] ?? '';
   const set = (to: string): void => filters.set(name, to);
-  if (filter.kind === 'text') return <TextFilter title={filter.title} value={value} set={set} />;
+  if (filter.kind === 'text')
+    return <TextFilter title={filter.title} suggested={filter.suggested} value={value} set={set} />;
   if (filter.kind === 'flag')
     return (
       <label class="flag">

@@ -65,3 +65,17 @@ export const clockTime = (atMs: number, zone: Zone): string =>
 
 /** An answer of the API as text that names it. */
 export const jsonText = (value: unknown): string => JSON.stringify(value, undefined, 2);
+
+const SIZES: readonly (readonly [unit: string, bytes: number])[] = [
+  ['GiB', 2 ** 30],
+  ['MiB', 2 ** 20],
+  ['KiB', 2 ** 10],
+];
+
+/** `64 MiB`, `1.5 KiB`, `12 bytes`. */
+export function size(bytes: number): string {
+  const [unit, one] = SIZES.find(([, each]) => bytes >= each) ?? [];
+  return unit === undefined || one === undefined
+    ? counted(bytes, 'byte')
+    : `${number(Math.round((bytes / one) * 10) / 10)} ${unit}`;
+}

@@ -1,7 +1,7 @@
 // Answers of the API for every page, each checked against its wire form.
 import * as computer from '../../api/wire/computer.ts';
-import { DecisionList } from '../../api/wire/decision.ts';
-import { EventList } from '../../api/wire/event.ts';
+import { Decision, DecisionList } from '../../api/wire/decision.ts';
+import { Event, EventList } from '../../api/wire/event.ts';
 import * as node from '../../api/wire/node.ts';
 import { Overview } from '../../api/wire/overview.ts';
 import { PoolDocumentList } from '../../api/wire/plan.ts';
@@ -255,7 +255,9 @@ export const ANSWERS: Readonly<Record<string, unknown>> = {
     figures: {},
   }),
   '/decisions': DecisionList.parse({ items: [decision] }),
+  '/decisions/d1': Decision.parse({ ...decision, pool: 'gpu' }),
   '/events': EventList.parse({ items: [event] }),
+  '/events/e1': Event.parse(event),
   '/pool-documents': PoolDocumentList.parse({
     items: [
       {
@@ -271,6 +273,7 @@ export const ANSWERS: Readonly<Record<string, unknown>> = {
   '/workers': workers,
   '/workers/m-gpu-1': workers.items[0],
   '/sessions': sessions,
+  '/sessions/s1': sessions.items[0],
   '/computers': computer.ComputerList.parse({ items: [computerRow] }),
   '/computers/box': computer.Computer.parse(computerRow),
   '/computers/box/why': computer.ComputerWhy.parse({
@@ -337,4 +340,7 @@ export const NAMES: Readonly<Record<string, string>> = {
   '/nodes/:name': 'h100',
   '/sources/:id': 'teams',
   '/images/builds/:id': 'b1',
+  '/sessions/:id': 's1',
+  '/events/:id': 'e1',
+  '/decisions/:id': 'd1',
 };

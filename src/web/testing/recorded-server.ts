@@ -82,7 +82,7 @@ export function recordedServer(): RecordedServer {
   const answers = new Map<string, () => unknown>();
   let refusal: number | 'unreachable' | undefined;
   let isVisible = true;
-  let visibilityChanged = (): void => {};
+  const watchers = new Set<() => void>();
 
   function stream(url: URL, init: RequestInit): Response {
     streamTimesMs.push(clock.now());
@@ -123,10 +123,8 @@ export function recordedServer(): RecordedServer {
     clock,
     isVisible: () => isVisible,
     onVisible(changed) {
-      visibilityChanged = changed;
-      return () => {
-        visibilityChanged = () => {};
-      };
+      watchers.add(changed);
+      return () => void watchers.delete(changed);
     },
   });
   return {
@@ -141,7 +139,7 @@ export function recordedServer(): RecordedServer {
     },
     setVisible(to) {
       isVisible = to;
-      visibilityChanged();
+      for (const changed of watchers) changed();
     },
   };
 }
