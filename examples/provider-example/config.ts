@@ -17,3 +17,14 @@ export const PoolsConfig = z.strictObject({
   updateInterval: duration(1_000).prefault('60s').describe('How often it is read.'),
 });
 export type PoolsConfig = z.output<typeof PoolsConfig>;
+
+export const ImageConfig = z.strictObject({
+  url,
+  token,
+  base: z
+    .string()
+    .min(1)
+    .default('plain')
+    .describe('The image of the depot to start from; it has a shell and Node 24.'),
+});
+export type ImageConfig = z.output<typeof ImageConfig>;

@@ -1,6 +1,7 @@
 import { kind, type Provider } from 'muster/src/core/provider.ts';
 import { openBackend } from './backend.ts';
-import { MachineConfig, PoolsConfig } from './config.ts';
+import { ImageConfig, MachineConfig, PoolsConfig } from './config.ts';
+import { openImageBuilder } from './image-builder.ts';
 import { openSource } from './source.ts';
 
 export default {
@@ -26,6 +27,15 @@ export default {
       trust: 'operator only',
       place: ({ url }) => url,
       open: openSource,
+    }),
+  },
+  images: {
+    depot_image: kind({
+      summary: 'Images that the workshop of the depot makes.',
+      config: ImageConfig,
+      example: { url: 'http://depot.internal' },
+      trust: 'operator only',
+      open: openImageBuilder,
     }),
   },
 } satisfies Provider;

@@ -6,6 +6,7 @@ import { expect, inject, type TestContext, test } from 'vitest';
 import { parse, stringify } from 'yaml';
 import { until } from '#core/testing/until.ts';
 import { openDepot } from '../../examples/provider-example/depot.ts';
+import { openWorkshop } from '../../examples/provider-example/workshop.ts';
 import { run, runWell } from '../real/parts/run.ts';
 import { apiOf } from './harness/api.ts';
 import { runCli, startCli } from './harness/cli.ts';
@@ -24,10 +25,12 @@ async function takeOut(world: World): Promise<string> {
   return folder;
 }
 
-type Depot = ReturnType<typeof openDepot>;
+interface Place {
+  handle(request: Request): Promise<Response>;
+}
 
-/** Puts the depot on loopback. */
-async function serve(depot: Depot): Promise<{ readonly url: string; close(): void }> {
+/** Puts the depot or its workshop on loopback. */
+async function serve(depot: Place): Promise<{ readonly url: string; close(): void }> {
   const server = createServer(async (request, response) => {
     const body = await text(request);
     const sent = body === '' ? {} : { body };
@@ -104,4 +107,38 @@ test('the server takes it in through `plugins:`: its documents are pools, its ma
   expect(lent.size).toBe('large');
   expect(lent.boot).toContain(`http://127.0.0.1:${place.http}/agent/`);
   expect(shown.out).toContain('depot_machine');
+});
+
+test('its image builder is part of `image build all`; it builds an image once, lists it and removes it', async (context) => {
+  const world = openWorld(context);
+  const plugin = join(await takeOut(world), 'index.ts');
+  const workshop = openWorkshop(Date.now, 0);
+  const { url, close } = await serve(workshop);
+  context.onTestFinished(close);
+  const nowhere = { DOCKER_HOST: 'tcp://127.0.0.1:9' };
+  const image = (...words: string[]) => runCli(world, ['image', ...words, '--plugin', plugin], nowhere);
+  const build = () => image('build', 'depot-image', '--version', '1.2.0', '--set', `url=${url}`);
+
+  const unset = await image('build', 'all');
+  const all = await image('build', 'all', '--set', `depot-image.url=${url}`);
+  const begun = workshop.begun();
+  const built = await build();
+  const again = await build();
+  const names = [...workshop.images.keys()];
+  const listed = await image('ls', 'depot-image', '--set', `url=${url}`);
+  const removed = await image('rm', names[0] ?? '', 'depot-image', '--set', `url=${url}`);
+
+  expect(unset.err).toContain('depot-image: url');
+  expect([all.code === 0, all.err.includes('docker is missing'), all.err.includes('depot-image')]).toEqual([
+    false,
+    true,
+    false,
+  ]);
+  expect(begun, 'builds before all can start').toBe(0);
+  expect(built.out).toMatch(/^muster-agent-1\.2\.0-\w{8} \(depot-image\): built in /);
+  expect(again.out).toContain('nothing was built');
+  expect([workshop.begun(), workshop.works.size, names.length]).toEqual([1, 0, 1]);
+  expect(listed.out).toContain(names[0]);
+  expect(removed.code).toBe(0);
+  expect(workshop.images.size).toBe(0);
 });
