@@ -15,7 +15,7 @@ import {
 import type { ApiDeps } from './deps.ts';
 import type { ReportedProblem } from './fleet-problems.ts';
 import { gaugeSet } from './gauges.ts';
-import { type ChangeTable, type Gauges, type GaugeWorld, type Noun, stopAll } from './noun.ts';
+import { type ChangeTable, type Gauges, type GaugeWorld, type NamedThing, type Noun, stopAll } from './noun.ts';
 import { selectPage } from './page.ts';
 import { progressLines } from './progress.ts';
 import { type Raw, type Route, route } from './route.ts';
@@ -257,11 +257,17 @@ function gauges({ registry, features }: GaugeWorld): Gauges {
   };
 }
 
+function* named({ store }: ApiDeps): Iterable<NamedThing> {
+  for (const { id, name } of store.view.computers.all())
+    yield { kind: 'computer', name, link: `/computers/${encodeURIComponent(name)}`, text: id };
+}
+
 export const noun: Noun = {
   tag: 'computers',
   order: 97,
   routes: (deps) => [...reading(deps), ...writing(deps)],
   changes: [changes],
   problems,
+  named,
   gauges,
 };

@@ -4,7 +4,7 @@ import type { Nodes, ShownDefragmentation, ShownNode, ShownNodePool } from '#cor
 import type { ApiDeps } from './deps.ts';
 import type { ReportedProblem } from './fleet-problems.ts';
 import { gaugeSet } from './gauges.ts';
-import type { Gauges, GaugeWorld, Noun } from './noun.ts';
+import type { Gauges, GaugeWorld, NamedThing, Noun } from './noun.ts';
 import { type Route, route } from './route.ts';
 import { TimeHistogram } from './time-histogram.ts';
 import * as wire from './wire/node.ts';
@@ -227,4 +227,9 @@ function gauges(world: GaugeWorld): Gauges {
   };
 }
 
-export const noun: Noun = { tag: 'nodes', order: 97, routes, problems, gauges };
+function* named({ features }: ApiDeps): Iterable<NamedThing> {
+  for (const { name } of features.nodes?.list() ?? [])
+    yield { kind: 'provisioner', name, link: `/nodes/${encodeURIComponent(name)}` };
+}
+
+export const noun: Noun = { tag: 'nodes', order: 97, routes, problems, named, gauges };

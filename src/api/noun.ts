@@ -26,8 +26,21 @@ export interface Noun {
   readonly changes?: readonly ChangeTable[];
   /** What of it needs somebody now. */
   problems?(deps: ApiDeps, sums: FleetSums): Iterable<ReportedProblem>;
+  /** What of it people go to by name. */
+  named?(deps: ApiDeps): Iterable<NamedThing>;
   /** Its gauges for Prometheus. */
   gauges?(world: GaugeWorld): Gauges;
+}
+
+/** Something with a page of its own. */
+export interface NamedThing {
+  /** As `pool`. */
+  readonly kind: string;
+  readonly name: string;
+  /** Its path in the dashboard. */
+  readonly link: string;
+  /** What else one may look for, such as an id. */
+  readonly text?: string | undefined;
 }
 
 /** What the few routes need that serve all nouns. */
@@ -38,6 +51,8 @@ export interface WholeApi {
   readonly figures: FleetFigures;
   /** Of all nouns. */
   problems(sums: FleetSums): Iterable<ReportedProblem>;
+  /** Of all nouns. */
+  named(): Iterable<NamedThing>;
   /** All routes; call it only when all are known. */
   routes(): readonly Route[];
 }

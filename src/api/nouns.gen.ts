@@ -6,6 +6,7 @@ import { noun as decisions } from './decisions.ts';
 import { noun as docs } from './docs.ts';
 import { noun as events } from './events.ts';
 import { noun as files } from './files.ts';
+import { noun as find } from './find.ts';
 import { noun as freezes } from './freezes.ts';
 import { noun as health } from './health.ts';
 import { noun as images } from './images.ts';
@@ -36,6 +37,7 @@ export const nouns: readonly Noun[] = [
   docs,
   events,
   files,
+  find,
   freezes,
   health,
   images,

@@ -9,7 +9,7 @@ import { FLEET } from '#core/worker.ts';
 import { nameIn } from '../pools/read-document.ts';
 import type { ApiDeps } from './deps.ts';
 import { expectationIn, tagOf } from './entity-tag.ts';
-import { type ChangeTable, type Noun, stopAll, type WholeApi } from './noun.ts';
+import { type ChangeTable, type NamedThing, type Noun, stopAll, type WholeApi } from './noun.ts';
 import { poolGauges } from './pool-gauges.ts';
 import { listPoolsRoute } from './pool-list.ts';
 import { poolProblems } from './pool-problems.ts';
@@ -249,11 +249,17 @@ const changes: ChangeTable = {
   },
 };
 
+function* named({ store }: ApiDeps): Iterable<NamedThing> {
+  for (const { id, name } of store.view.pools.all())
+    yield { kind: 'pool', name, link: `/pools/${encodeURIComponent(name)}`, text: id };
+}
+
 export const noun: Noun = {
   tag: 'pools',
   order: 10,
   routes: poolRoutes,
   changes: [changes],
+  named,
   problems: (deps, { waiting }) => poolProblems(deps, waiting),
   gauges: poolGauges,
 };

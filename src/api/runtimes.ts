@@ -6,7 +6,7 @@ import { withBeat } from './beat.ts';
 import type { ApiDeps } from './deps.ts';
 import type { ReportedProblem } from './fleet-problems.ts';
 import { gaugeSet } from './gauges.ts';
-import type { ChangeTable, Gauges, GaugeWorld, Noun } from './noun.ts';
+import type { ChangeTable, Gauges, GaugeWorld, NamedThing, Noun } from './noun.ts';
 import { selectPage } from './page.ts';
 import { progressLines } from './progress.ts';
 import { type Raw, type Route, route } from './route.ts';
@@ -254,11 +254,17 @@ function gauges({ registry, store, features }: GaugeWorld): Gauges {
   };
 }
 
+function* named({ store }: ApiDeps): Iterable<NamedThing> {
+  for (const { id, provisioner } of store.view.runtimes.all())
+    yield { kind: 'runtime', name: id, link: `/runtimes/${encodeURIComponent(id)}`, text: provisioner };
+}
+
 export const noun: Noun = {
   tag: 'runtimes',
   order: 95,
   routes: (deps) => [...reading(deps), ...writing(deps), ...hostRoutes(deps)],
   changes: [changes],
   problems,
+  named,
   gauges,
 };

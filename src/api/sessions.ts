@@ -7,7 +7,7 @@ import type { SessionRequest } from '../sessions/sessions.ts';
 import { checkSessionUse } from './computer-use.ts';
 import type { ApiDeps } from './deps.ts';
 import { gaugeSet } from './gauges.ts';
-import { type ChangeTable, type Gauges, type GaugeWorld, type Noun, stopAll } from './noun.ts';
+import { type ChangeTable, type Gauges, type GaugeWorld, type NamedThing, type Noun, stopAll } from './noun.ts';
 import { selectPage } from './page.ts';
 import { findPool } from './pools.ts';
 import { httpFault } from './problem.ts';
@@ -299,4 +299,12 @@ function gauges({ registry, store }: GaugeWorld): Gauges {
   };
 }
 
-export const noun: Noun = { tag: 'sessions', order: 40, routes: sessionRoutes, changes: [changes], gauges };
+function* named({ store }: ApiDeps): Iterable<NamedThing> {
+  for (const { id, name, poolName, spec } of store.view.sessions.all())
+    yield {
+      ...{ kind: 'session', name: name ?? id, link: `/sessions/${encodeURIComponent(id)}` },
+      text: `${id} ${poolName} ${spec.command.join(' ')}`,
+    };
+}
+
+export const noun: Noun = { tag: 'sessions', order: 40, routes: sessionRoutes, changes: [changes], named, gauges };

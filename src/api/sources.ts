@@ -5,7 +5,7 @@ import { API_SOURCE, type DocumentState } from '#core/source.ts';
 import { listSources, type SourceStatus } from '../pools/status.ts';
 import type { ApiDeps } from './deps.ts';
 import { gaugeSet } from './gauges.ts';
-import type { ChangeTable, Gauges, GaugeWorld, Noun } from './noun.ts';
+import type { ChangeTable, Gauges, GaugeWorld, NamedThing, Noun } from './noun.ts';
 import { selectPage } from './page.ts';
 import { type Route, route } from './route.ts';
 import { shownDocument, shownOutcome, shownSource, sourceNow, statusWorld } from './shown/source.ts';
@@ -167,11 +167,17 @@ function gauges({ registry, store, clock, syncTimes }: GaugeWorld): Gauges {
   };
 }
 
+function* named(deps: ApiDeps): Iterable<NamedThing> {
+  for (const { id, kind } of listSources(statusWorld(deps)))
+    yield { kind: 'source', name: id, link: `/sources/${encodeURIComponent(id)}`, text: kind };
+}
+
 export const noun: Noun = {
   tag: 'sources',
   order: 80,
   routes: sourceRoutes,
   changes: [changes],
   problems: sourceProblems,
+  named,
   gauges,
 };

@@ -35,7 +35,8 @@ export function allRoutes(deps: ApiDeps, { hub, figures }: Followed): Route[] {
   const made: Route[] = [];
   const problems: WholeApi['problems'] = (sums) =>
     Iterator.from(allNouns).flatMap((noun) => noun.problems?.(deps, sums) ?? []);
-  const whole: WholeApi = { hub, figures, problems, changes: changeTables, routes: () => made };
+  const named: WholeApi['named'] = () => Iterator.from(allNouns).flatMap((noun) => noun.named?.(deps) ?? []);
+  const whole: WholeApi = { hub, figures, problems, named, changes: changeTables, routes: () => made };
   for (const { tag, routes, rootRoutes } of allNouns) {
     for (const route of routes?.(deps, whole) ?? []) made.push({ ...route, tag, path: API_PREFIX + route.path });
     for (const route of rootRoutes?.(deps, whole) ?? []) made.push({ ...route, tag });

@@ -3,7 +3,7 @@ import { Fault } from '#core/fault.ts';
 import { phaseOf } from '#core/pool-counts.ts';
 import { WORKER_PHASES, type Worker as WorkerRow } from '#core/worker.ts';
 import type { ApiDeps } from './deps.ts';
-import { type ChangeTable, type Noun, stopAll } from './noun.ts';
+import { type ChangeTable, type NamedThing, type Noun, stopAll } from './noun.ts';
 import { selectPage } from './page.ts';
 import { findPool } from './pools.ts';
 import { type Route, route } from './route.ts';
@@ -98,4 +98,9 @@ const changes: ChangeTable = {
   },
 };
 
-export const noun: Noun = { tag: 'workers', order: 30, routes: workerRoutes, changes: [changes] };
+function* named({ store }: ApiDeps): Iterable<NamedThing> {
+  for (const { id, machine } of store.view.workers.all())
+    yield { kind: 'worker', name: id, link: `/workers/${encodeURIComponent(id)}`, text: machine };
+}
+
+export const noun: Noun = { tag: 'workers', order: 30, routes: workerRoutes, changes: [changes], named };

@@ -26,6 +26,8 @@ export interface Cli {
   readonly bootId?: () => string;
   /** The program of this machine that listens on a port, where this user may see it. */
   readonly listenerOf?: (port: number) => { readonly pid: number; readonly program: string } | undefined;
+  /** Opens an address in the browser of this user; false where there is none. */
+  readonly openBrowser: (address: string) => Promise<boolean>;
   /** Called at each Ctrl-C instead of ending the command; the returned function ends that. */
   onInterrupt(interrupted: () => void): () => void;
   /** Sets the exit code of the process; default 0. */

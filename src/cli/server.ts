@@ -6,7 +6,7 @@ import type { LoginLink } from '../api/wire/token.ts';
 import { type Cli, type CliCommand, clientOf, formatOf, type Local, showing } from './command.ts';
 import { show } from './show.ts';
 import { oneLine, renderFacts } from './table.ts';
-import { print } from './terminal.ts';
+import { print, remark } from './terminal.ts';
 import { refuseUnknownCommand } from './unknown-command.ts';
 
 function statusFacts(status: ServerStatus): string {
@@ -96,10 +96,15 @@ function restoreCommand(cli: Cli, local: Local): Command {
 function loginCommand(cli: Cli): Command {
   return new Command('login')
     .description('print a one-time link that logs a browser in')
-    .action(async (_options, command: Command) => {
+    .option('--open', 'open the link in the browser of this machine instead')
+    .action(async ({ open }: { open?: boolean }, command: Command) => {
       const client = clientOf(cli, command);
       const link = await client.call<LoginLink>('/login-links', { method: 'POST' });
-      print(cli.terminal, new URL(link.path, client.place.address).href);
+      const address = new URL(link.path, client.place.address);
+      if (open && (await cli.openBrowser(address.href)))
+        return print(cli.terminal, `The dashboard at ${address.origin} opens in the browser.`);
+      if (open) remark(cli.terminal, 'No browser could be opened on this machine. Open this link yourself:');
+      print(cli.terminal, address.href);
     });
 }
 

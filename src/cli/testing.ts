@@ -133,12 +133,13 @@ interface SceneOptions {
   readonly local?: Local;
   readonly contextsFile?: string;
   readonly place?: ReturnType<Cli['place']>;
+  readonly openBrowser?: Cli['openBrowser'];
 }
 
 /** A command line whose server answers so. */
 export function openScene(
   answer: Answer,
-  { isTTY = false, local = nothingLocal, contextsFile = '/nowhere', place }: SceneOptions = {},
+  { isTTY = false, local = nothingLocal, contextsFile = '/nowhere', place, openBrowser }: SceneOptions = {},
 ) {
   const clock = new VirtualClock();
   const stopping = new AbortController();
@@ -155,6 +156,7 @@ export function openScene(
     fetch: fetchOf(answer, asked),
     find: ({ address, token }) => ({ address: address ?? 'http://server', token: token ?? 'secret', why: 'given' }),
     contextsFile,
+    openBrowser: openBrowser ?? (async () => false),
     onInterrupt(heard) {
       const before = interrupted;
       interrupted = heard;

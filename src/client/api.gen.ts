@@ -295,6 +295,16 @@ export interface Schemas {
     /** The page of the dashboard about its subject. */
     link: string;
   };
+  Found: {
+    items: ({
+      kind: string;
+      name: string;
+      /** Its path in the dashboard. */
+      link: string;
+      /** What else names it, such as its id; may be empty. */
+      text: string;
+    })[];
+  };
   Freeze: {
     scope: string;
     at: string;
@@ -3913,6 +3923,35 @@ export interface Paths {
           headers: { [name: string]: unknown };
           content: {
             "application/json": Schemas['Overview'];
+          };
+        };
+        default: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/problem+json": Schemas['Problem'];
+          };
+        };
+      };
+    };
+  };
+  "/api/v1/find": {
+    /** Finds what has a name like that, in upper or lower case: at most 20, the best first. Needs the role viewer. */
+    get: {
+      parameters: {
+        query?: {
+          /** Nothing is found without it. */
+          q?: string;
+        };
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        200: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/json": Schemas['Found'];
           };
         };
         default: {

@@ -8,6 +8,7 @@ import { FAULTS, Fault } from '#core/fault.ts';
 import { silentLog } from '#core/log.ts';
 import { listenerOf } from '#host/listening.ts';
 import { machineId } from '#host/machine-id.ts';
+import { openBrowser } from '#host/open-browser.ts';
 import { bootId } from '#host/processes.ts';
 import type { Cli, Local } from '../cli/command.ts';
 import { findServer } from '../cli/find.ts';
@@ -138,6 +139,7 @@ function openCli(environment: Environment, ending: Ending): Cli & { exitCode(): 
     contextsFile,
     place: callerPlace,
     listenerOf,
+    openBrowser: (address) => openBrowser(address),
     bootId,
     onInterrupt(heard) {
       interrupted = heard;

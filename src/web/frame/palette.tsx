@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
-import type { Found } from '../live/expected.ts';
+import type { Found } from '../../api/wire/find.ts';
 import { useLive } from '../live/use.ts';
 import type { WebNoun } from '../noun.ts';
 import { Dialog } from './dialog.tsx';

@@ -1,6 +1,6 @@
 import type { Overview } from '../../api/wire/overview.ts';
+import type { Series } from '../../api/wire/series.ts';
 import { OVERVIEW_PATH } from '../frame/frame.tsx';
-import type { Series } from '../live/expected.ts';
 import { useAsked, useLive } from '../live/use.ts';
 import type { WebNoun } from '../noun.ts';
 import { Chart } from '../parts/chart.tsx';

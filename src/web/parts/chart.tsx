@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Series } from '../../api/wire/series.ts';
 import { theme, zone } from '../frame/preferences.ts';
-import type { Series } from '../live/expected.ts';
 import type { Plot, PlotData, PlotLine, PlotSpan } from './plot.ts';
 import { nowMs } from './time.tsx';
 import { moment, number } from './words.ts';
@@ -86,6 +86,7 @@ function Marks({ marks, span, chosen, choose }: { span: PlotSpan } & Pick<ChartP
 /** Demand against capacity over time. Hovering shows the exact values. */
 export function Chart({ label, series, limits, heightPx, marks, chosen, choose }: ChartProps) {
   const ref = useRef<HTMLDivElement>(null);
+  const legendRef = useRef<HTMLDivElement>(null);
   const plot = useRef<Plot>();
   const [span, setSpan] = useState<PlotSpan>();
   const [hasFailed, setFailed] = useState(false);
@@ -98,9 +99,10 @@ export function Chart({ label, series, limits, heightPx, marks, chosen, choose }
     let isOver = false;
     const open = async (): Promise<void> => {
       const { openPlot } = await import('./plot.ts');
-      if (isOver || !ref.current) return;
+      if (isOver || !ref.current || !legendRef.current) return;
       const lines = hasLimits ? [...LINES, ...LIMITS] : LINES;
-      plot.current = openPlot(ref.current, latest.current, { lines, heightPx, isUtc, nowS, drawn: setSpan });
+      const legend = legendRef.current;
+      plot.current = openPlot(ref.current, latest.current, { lines, heightPx, isUtc, legend, nowS, drawn: setSpan });
     };
     // A server of another version has other files.
     open().catch(() => setFailed(true));
@@ -118,6 +120,7 @@ export function Chart({ label, series, limits, heightPx, marks, chosen, choose }
       </figcaption>
       <div ref={ref} style={`min-height: ${heightPx}px`} aria-hidden="true" />
       {span && marks && <Marks marks={marks} span={span} chosen={chosen} {...(choose && { choose })} />}
+      <div ref={legendRef} aria-hidden="true" />
     </figure>
   );
 }

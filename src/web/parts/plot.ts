@@ -23,6 +23,8 @@ export interface PlotOptions {
   readonly lines: readonly PlotLine[];
   readonly heightPx: number;
   readonly isUtc: boolean;
+  /** Where the names and values of the lines go. */
+  readonly legend: HTMLElement;
   /** Where the hour ends that the chart shows: a pool that is new has one value or none. */
   readonly nowS: () => number;
   readonly drawn: (span: PlotSpan) => void;
@@ -61,13 +63,14 @@ const HOUR_S = 3_600;
 /** Draws into that element, as wide as it is. */
 export function openPlot(element: HTMLElement, data: PlotData, options: PlotOptions): Plot {
   const styles = getComputedStyle(document.documentElement);
-  const { lines, heightPx, isUtc, nowS, drawn } = options;
+  const { lines, heightPx, isUtc, legend, nowS, drawn } = options;
   const size = (): { width: number; height: number } => ({ width: element.clientWidth, height: heightPx });
   const plot = new uPlot(
     {
       ...size(),
       ...(isUtc && { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1_000), 'Etc/UTC') }),
       padding: [8, 20, 0, 0],
+      legend: { mount: (_plot, table) => legend.append(table) },
       cursor: { points: { size: 6 }, drag: { x: false, y: false } },
       scales: {
         x: { range: () => [nowS() - HOUR_S, nowS()] },
@@ -100,6 +103,7 @@ export function openPlot(element: HTMLElement, data: PlotData, options: PlotOpti
     remove() {
       resized.disconnect();
       plot.destroy();
+      legend.replaceChildren();
     },
   };
 }

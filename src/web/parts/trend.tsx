@@ -1,4 +1,4 @@
-import type { Series } from '../live/expected.ts';
+import type { Series } from '../../api/wire/series.ts';
 import { useAsked } from '../live/use.ts';
 
 const EVERY_MS = 60_000;

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { DecisionList } from '../../api/wire/decision.ts';
 import type { Pool, Why } from '../../api/wire/pool.ts';
-import type { Series } from '../live/expected.ts';
+import type { Series } from '../../api/wire/series.ts';
 import { useAsked } from '../live/use.ts';
 import type { PageProps } from '../noun.ts';
 import { Chart } from '../parts/chart.tsx';
