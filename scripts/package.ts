@@ -109,4 +109,20 @@ async function makeAll(folder: string): Promise<void> {
   }
 }
 
-if (import.meta.main) await makeAll(resolve(process.argv[2] ?? join(ROOT, 'dist')));
+/** Where the packages go: the one folder that is named, else `dist`. */
+export function folderOf(words: readonly string[]): string {
+  const [folder = join(ROOT, 'dist'), ...more] = words;
+  if (more.length === 0 && !folder.startsWith('-')) return resolve(folder);
+  throw new Error(`npm run package takes one folder and no options, not ${words.join(' ')}.`);
+}
+
+async function main(): Promise<void> {
+  try {
+    await makeAll(folderOf(process.argv.slice(2)));
+  } catch (thrown) {
+    console.error(`npm run package: ${thrown instanceof Error ? thrown.message : thrown}`);
+    process.exitCode = 1;
+  }
+}
+
+if (import.meta.main) await main();

@@ -88,14 +88,14 @@ export function whyNotReachable(
   { now, mayWait }: { readonly now: number; readonly mayWait: boolean },
 ): Fault | undefined {
   const { name, removal, failure } = computer;
-  if (removal || failure)
-    return new Fault(
-      'conflict',
-      `Computer ${name} ${removal ? 'is being removed' : 'has failed'}. ${why ?? ''}`.trim(),
-      {
-        remedy: `Remove it with \`muster computer rm ${name}\`, and create another one.`,
-      },
-    );
+  if (removal)
+    return new Fault('conflict', `Computer ${name} is being removed: ${removal.why}`, {
+      remedy: `Wait until it is gone with \`muster computer rm ${name} --wait\`, then create another one.`,
+    });
+  if (failure)
+    return new Fault('conflict', `Computer ${name} has failed. ${why ?? ''}`.trim(), {
+      remedy: `Remove it with \`muster computer rm ${name}\`, and create another one.`,
+    });
   if (isAgentHere) return undefined;
   if (status === 'starting') {
     if (mayWait) return undefined;

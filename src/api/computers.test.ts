@@ -273,6 +273,19 @@ describe('a session of a computer', () => {
       body: { detail: 'Computer dev has failed. Failed after 3 attempts: No room.' },
     });
   });
+
+  it('is refused while the computer is being removed, with who removes it', async () => {
+    const { call } = await running();
+    await call('DELETE', '/computers/dev');
+
+    expect(await call('POST', '/computers/dev/sessions', { command })).toMatchObject({
+      status: 409,
+      body: {
+        detail: expect.stringMatching(/^Computer dev is being removed: Removed by \S+\.$/),
+        remedy: expect.stringContaining('`muster computer rm dev --wait`'),
+      },
+    });
+  });
 });
 
 it('metrics count computers by platform and status', async () => {

@@ -1,5 +1,6 @@
 // Computers as people see them.
 import { styleText } from 'node:util';
+import { sentences } from '#core/sentences.ts';
 import type { Computer, ComputerOffers, ComputerWhy } from '../api/wire/computer.ts';
 import { ageOf, moment, type TableLayout } from './show.ts';
 import { oneLine, renderFacts, renderTable } from './table.ts';
@@ -33,7 +34,7 @@ export const computerListing = (nowMs: number): TableLayout<Computer> => ({
 /** One line about it, for people who wait. */
 export function computerLine({ name, status, why, ends_at: endsAt, end, failure }: Computer): string {
   if (end) return oneLine(`Computer ${name} is gone since ${moment(end.at)}. ${end.why}`);
-  if (status === 'error') return oneLine(`Computer ${name} has failed. ${why ?? ''} ${failure?.remedy ?? ''}`);
+  if (status === 'error') return oneLine(sentences(`Computer ${name} has failed.`, why, failure?.remedy));
   const until = status === 'running' && endsAt !== undefined ? `, until ${moment(endsAt)}` : '';
   return oneLine(`Computer ${name} is ${status}${until}.${why === undefined ? '' : ` ${why}`}`);
 }
@@ -62,11 +63,11 @@ export function whyComputerText({ computer, machine, refused, events, ...why }: 
   const facts = renderFacts([
     ['Computer', `${computer.name} on ${oneLine(computer.platform)}`],
     ['Status', computer.status],
-    ['Waits for', why.waits && oneLine(why.waits)],
+    [computer.status === 'starting' ? 'Waits for' : 'Why', why.waits && oneLine(why.waits)],
     ['Remedy', computer.failure?.remedy && oneLine(computer.failure.remedy)],
     ['Frozen', why.frozen ? 'yes: nothing is done for it; `muster thaw` ends that' : undefined],
     ['Refused', `${why.refusals} of ${why.max_retries} launches`],
-    ['Last refusal', refused && oneLine(`${moment(refused.at)}: ${refused.message} ${refused.remedy ?? ''}`)],
+    ['Last refusal', refused && oneLine(`${moment(refused.at)}: ${sentences(refused.message, refused.remedy)}`)],
     ['Machine', machine && `${machine.name}: ${machine.state ?? 'not shown by the platform'}`],
     ['Asked', machine && `${moment(machine.asked_at)}; it may take ${why.timeout}`],
     ['Made', machine?.created_at && moment(machine.created_at)],

@@ -65,6 +65,19 @@ describe('computer create', () => {
   });
 });
 
+it('computer wait and why say the reason and its remedy as sentences, also where a cloud left out the full stop', async () => {
+  const failure = { kind: 'denied', message: 'No credentials', remedy: 'Renew them.', at: END.at };
+  const dev = aComputer({ status: 'error', why: 'Failed after 3 attempts: No credentials', failure });
+  const waited = await run(() => raw(pieces([`${JSON.stringify(dev)}\n`])), 'wait', 'dev');
+  expect(waited.output).toBe('Computer dev has failed. Failed after 3 attempts: No credentials. Renew them.\n');
+
+  const refused = { ...failure, retry_at: END.at };
+  const more = { refusals: 3, max_retries: 3, timeout: '10m', frozen: false, events: [] };
+  const why = await run(() => ({ computer: dev, waits: dev.why, refused, ...more }), 'why', 'dev');
+  expect(why.output).toMatch(/^Why +Failed after 3 attempts: No credentials$/m);
+  expect(why.output).toMatch(/^Last refusal +2026-01-01 01:00:00Z: No credentials\. Renew them\.$/m);
+});
+
 describe('computer exec', () => {
   const answer =
     (exitCode: number): Answer =>
@@ -82,6 +95,13 @@ describe('computer exec', () => {
       path: '/computers/dev/sessions',
       body: [{ command: ['ls', '-l', '--all'], stdin: false }],
     });
+  });
+
+  it('says where the command goes when an option of it is taken for one of its own', async () => {
+    const { code, asked, errors } = await run(answer(0), 'exec', 'dev', 'uname', '-a');
+
+    expect([code, asked]).toEqual([2, []]);
+    expect(errors).toContain('Write the command after --. See `muster computer exec --help`.');
   });
 
   it('says since when the agent is away and why', async () => {

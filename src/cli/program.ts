@@ -56,6 +56,12 @@ function termOf(argument: Argument): string {
   return argument.required ? `<${name}>` : `[${name}]`;
 }
 
+/** Options of the command to run are not ours. */
+const hintFor = ({ registeredArguments }: Command): string =>
+  registeredArguments.some((argument) => argument.name() === 'command' && argument.variadic)
+    ? 'Write the command after --. '
+    : '';
+
 /** Commander would print and exit by itself; only the composition root may exit. */
 function tame(command: Command, said: { text: string }, cli: Cli): void {
   const { terminal } = cli;
@@ -63,7 +69,7 @@ function tame(command: Command, said: { text: string }, cli: Cli): void {
   for (let above = command.parent; above; above = above.parent) path.unshift(above.name());
   command
     .exitOverride()
-    .showHelpAfterError(`  See \`${path.join(' ')} --help\`.`)
+    .showHelpAfterError(`  ${hintFor(command)}See \`${path.join(' ')} --help\`.`)
     .configureOutput({
       writeOut: (text) => void terminal.output.write(text),
       writeErr: (text) => {

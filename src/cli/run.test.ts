@@ -72,6 +72,14 @@ describe('run', () => {
     for (const key of ['pool', 'name', 'index', 'count']) expect(bodies[1]).not.toHaveProperty([0, key]);
   });
 
+  it.each(['a b', '@last', '1abc', 'a/b'])('refuses --name "%s" itself, before anything is sent', async (name) => {
+    const { muster, asked, errors } = openScene(server(() => ({})));
+
+    expect(await muster('run', '--name', name, '--', 'x')).toBe(2);
+    expect(errors()).toContain(`--name ${name} is no name of a session.`);
+    expect(asked).toEqual([]);
+  });
+
   it('says once that no worker suits, whatever the number of sessions', async () => {
     const why = 'No worker of pool gpu offers gpu=h100.';
     const { muster, errors } = openScene((asked) =>

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { Fault } from '#core/fault.ts';
+import { SESSION_NAME } from '#core/session.ts';
 import type { SessionIn } from '../api/wire/session.ts';
 import type { Client } from './client.ts';
 import { type Cli, type CliCommand, clientOf } from './command.ts';
@@ -24,6 +25,15 @@ interface RunOptions extends EnvOptions, SyncOptions {
   readonly timeout?: string;
   readonly grace?: string;
   readonly retries: number;
+}
+
+/** The server checks it too, but cannot name the option. */
+function sessionName(text: string): string {
+  const name = named('--name')(text);
+  if (SESSION_NAME.test(name)) return name;
+  throw new Fault('invalid', `--name ${name} is no name of a session.`, {
+    remedy: 'Use at most 63 letters, digits, dots, underscores and hyphens, beginning with a letter.',
+  });
 }
 
 function requestOf(cli: Cli, { place }: Client, words: readonly string[], options: RunOptions): SessionIn {
@@ -107,7 +117,7 @@ function withRunOptions(command: Command): Command {
       'time between SIGTERM and SIGKILL (default: 10s)',
       span('--grace', { mayBeZero: true }),
     )
-    .option('--name <name>', 'name of the session, in place of its id; unique among unended sessions', named('--name'))
+    .option('--name <name>', 'name of the session, in place of its id; unique among unended sessions', sessionName)
     .option('--retries <count>', 'number of restarts if its machine is lost', whole('--retries', 0, 100), 0);
 }
 

@@ -66,6 +66,7 @@ describe('what was meant', () => {
     ['session tail x', 'Did you mean logs -f?'],
     ['lgos', 'Did you mean logs?'],
     ['get poools', 'Did you mean pool? Use pool, session, worker'],
+    ['get pols', 'Did you mean pool? Use pool, session, worker'],
     ['get podz', 'Did you mean worker? Use pool, session, worker'],
     ['pods', 'Did you mean worker?'],
     ['describe elephant x', 'Use pool, session, worker'],

@@ -16,8 +16,9 @@ function nounOf(root: Command, written: string, needed: readonly string[]): Comm
   const found = nouns.find((noun) => callNames(noun).includes(written));
   if (found) return found;
   const names = nouns.map((noun) => noun.name());
-  const meant = meantCommand(written, names);
-  const hint = names.includes(meant ?? '') ? `Did you mean ${meant}? ` : '';
+  const meant = meantCommand(written, nouns.flatMap(callNames));
+  const near = nouns.find((noun) => callNames(noun).includes(meant ?? ''))?.name();
+  const hint = near === undefined ? '' : `Did you mean ${near}? `;
   const remedy = `${hint}Use ${names.join(', ')}.`;
   throw new Fault('invalid', `${written} is nothing that can be shown here.`, { remedy });
 }

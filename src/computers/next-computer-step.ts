@@ -2,6 +2,7 @@
 import { type Computer, type ComputerMachine, computerStatus } from '#core/computer.ts';
 import type { EndFault } from '#core/machine.ts';
 import type { Machine, Trouble } from '#core/provider.ts';
+import { sentences } from '#core/sentences.ts';
 
 /** A machine of a computer, and what is known of it. */
 export interface SeenMachine {
@@ -122,7 +123,7 @@ export function whyOf(computer: Computer, current: SeenMachine | undefined, now:
     return awaySince === undefined ? undefined : `Its agent is away since ${new Date(awaySince).toISOString()}.`;
   if (!current && refused)
     return refused.retryAt > now
-      ? `Refused: ${refused.message} The next try is at ${new Date(refused.retryAt).toISOString()}.`
+      ? sentences(`Refused: ${refused.message}`, `The next try is at ${new Date(refused.retryAt).toISOString()}.`)
       : `Refused: ${refused.message}`;
   if (!current || current.row.createdAt === undefined) return 'The platform is asked for its machine.';
   if (current.listed?.trouble) return current.listed.trouble.message;

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import type { Computer } from '#core/computer.ts';
 import { Fault } from '#core/fault.ts';
 import type { Actor } from '#core/journal.ts';
+import { put } from '#core/store.ts';
 import type { SessionRequest } from './sessions.ts';
 import { CALLER, exited, openScene, specOf } from './testing/scene.ts';
 
@@ -71,7 +73,10 @@ describe('a session is found by', () => {
     const fault = await faultOf(meant(live.slice(0, 9)));
     expect(fault).toMatchObject({ kind: 'invalid', remedy: 'Write more of the id.' });
     expect(fault.message).toContain(`${live}, ${twin}`);
-    expect(await faultOf(meant(live.slice(0, 3)))).toMatchObject({ kind: 'missing' });
+    expect(await faultOf(meant(live.slice(0, 3)))).toMatchObject({
+      kind: 'missing',
+      remedy: 'Write at least 4 characters of an id.',
+    });
   });
 
   test('@last: the newest of the caller, live or ended, whatever others have started since', async () => {
@@ -105,6 +110,19 @@ test('a name that is nearly one of an unended session is answered with that one'
   await start({ name: 'nightly' });
 
   expect(await faultOf(meant('nigthly'))).toMatchObject({ kind: 'missing', remedy: 'Did you mean nightly?' });
+});
+
+test('a name that is a computer is answered with the commands of computers', async () => {
+  const { store, meant } = await openWorld();
+  const offer = { id: 'o', kind: 'sim', config: {} };
+  const dates = { createdAt: 0, endsAt: undefined };
+  const dev = { id: 'c1', name: 'dev', platform: 'sim', offer, port: 8_000, timeoutMs: 1, maxRetries: 3, ...dates };
+  await store.commit([put('computers', { ...dev, by: 'token:ann', token: 't', refusals: 0 } as Computer)]);
+
+  expect(await faultOf(meant('dev'))).toMatchObject({
+    kind: 'missing',
+    remedy: 'dev is a computer: see `muster computer --help` for what it can do.',
+  });
 });
 
 describe('a name', () => {

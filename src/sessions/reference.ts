@@ -74,10 +74,15 @@ export function openReferences(store: Store, finder: Finder) {
   }
 
   function unknown(text: string): Fault {
+    const { message } = missing(text);
+    const refused = (remedy: string): Fault => new Fault('missing', message, { at: 'path.session', remedy });
+    if (view.computers.count('name', text) > 0)
+      return refused(`${text} is a computer: see \`muster computer --help\` for what it can do.`);
+    if (text.length < SHORTEST_PREFIX && ID_BEGINNING.test(text) && /\d/.test(text))
+      return refused(`Write at least ${SHORTEST_PREFIX} characters of an id.`);
     const names = new Set(Array.from(view.sessions.all(), calledName).filter((name) => name !== undefined));
     const meant = nearest(text, [...names]);
-    if (meant === undefined) return missing(text);
-    return new Fault('missing', missing(text).message, { remedy: `Did you mean ${meant}?` });
+    return meant === undefined ? missing(text) : refused(`Did you mean ${meant}?`);
   }
 
   return async (text: string, actor: Actor): Promise<Session> => {

@@ -48,6 +48,7 @@ describe('an engine', () => {
 
   it.each([
     ['ENOENT', 'the engine is not running: there is no such socket', 'sudo systemctl start docker'],
+    ['ENOENT', 'the engine is not running: there is no such socket', 'sudo apt-get install docker.io'],
     ['ECONNREFUSED', 'the engine is not running', 'sudo systemctl start docker'],
     ['EACCES', 'the user of the server may not open the socket', 'sudo usermod -aG docker USER'],
   ])('that cannot be reached (%s) is named with the command that mends it', async (code, message, command) => {

@@ -112,8 +112,10 @@ export function clearly(fault: Fault): Fault {
 }
 
 const START = 'Start it: `sudo systemctl start docker`, or open Docker Desktop.';
+const GET =
+  'If Docker is not installed, `sudo apt-get install docker.io` or https://docs.docker.com/engine/install does that.';
 const BY_CODE: Readonly<Record<string, readonly [what: string, remedy: string]>> = {
-  ENOENT: ['the engine is not running: there is no such socket', START],
+  ENOENT: ['the engine is not running: there is no such socket', `${START} ${GET}`],
   ECONNREFUSED: ['the engine is not running', START],
   EACCES: [
     'the user of the server may not open the socket',
