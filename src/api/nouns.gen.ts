@@ -15,6 +15,7 @@ import { noun as machines } from './machines.ts';
 import { noun as me } from './me.ts';
 import { noun as nodes } from './nodes.ts';
 import type { Noun } from './noun.ts';
+import { noun as offers } from './offers.ts';
 import { noun as output } from './output.ts';
 import { noun as overview } from './overview.ts';
 import { noun as plans } from './plans.ts';
@@ -45,6 +46,7 @@ export const nouns: readonly Noun[] = [
   machines,
   me,
   nodes,
+  offers,
   output,
   overview,
   plans,

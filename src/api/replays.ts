@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { DAY_MS } from '#core/clock.ts';
 import { idsFrom } from '#core/id.ts';
+import { openOneAtATime } from '#core/one-at-a-time.ts';
 import { poolOfSubject, poolSubject, type Subject } from '#core/reason.ts';
 import type { Store } from '#core/store.ts';
 import { type ReplayedPage, replayPage } from '../foresight/replay.ts';
@@ -25,8 +26,8 @@ const query = z.strictObject({
 
 function replayRoutes(deps: ApiDeps): Route[] {
   const { store, clock } = deps;
-  // Two pages side by side would hold up others for two slices at a time.
-  let lastPage: Promise<unknown> = Promise.resolve();
+  // Each piece of the work holds others up for a slice: many side by side would do so for a slice each.
+  const turns = openOneAtATime();
   return [
     route({
       method: 'GET',
@@ -39,12 +40,11 @@ function replayRoutes(deps: ApiDeps): Route[] {
         const subject = query.pool === undefined ? undefined : await recordedSubject(store, query.pool);
         const sinceMs = query.since ? sinceMsOf(query.since, clock) : clock.now() - USUAL_SINCE_MS;
         const after = query.after ?? idsFrom(Math.max(0, sinceMs));
-        const page = lastPage.then(() => {
+        const page = await turns.take('replays', () => {
           signal.throwIfAborted();
           return replayPage(deps, { subject, after });
         });
-        lastPage = page.catch(() => {});
-        return shownReplay(await page, store);
+        return shownReplay(page, store);
       },
     }),
   ];

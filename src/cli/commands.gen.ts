@@ -14,6 +14,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandFile>>> = {
   replay: () => import('./replay.ts'),
   session: () => import('./session.ts'),
   worker: () => import('./worker.ts'),
+  offer: () => import('./offer.ts'),
   computer: () => import('./computer.ts'),
   image: () => import('./image.ts'),
   runtime: () => import('./runtime.ts'),

@@ -503,6 +503,24 @@ export interface Schemas {
     /** Machines of its groups that are no nodes and that Muster did not ask for; it leaves them alone. */
     unknown_machines: string[];
   };
+  Offer: {
+    id: string;
+    kind?: string;
+    /** The pools that have it now. */
+    pools: string[];
+    launches: number;
+    /** Machines whose agent has not joined yet. */
+    starting: number;
+    /** Launches that the cloud refused, by kind of fault. */
+    refused: { [key: string]: number };
+    /** Machines that were made, and ended before their agent joined. */
+    never_ready: number;
+    /** From the launch until the agent joined: half took no longer. */
+    ready_p50?: string;
+    ready_p95?: string;
+    /** In dollars, as the pool or the cloud says now. */
+    price_per_hour?: number;
+  };
   OutputLine: {
     seq: number;
     attempt: number;
@@ -2087,6 +2105,41 @@ export interface Paths {
             "application/json": {
               items: Schemas['EndedMachine'][];
               next?: string;
+            };
+          };
+        };
+        default: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/problem+json": Schemas['Problem'];
+          };
+        };
+      };
+    };
+  };
+  "/api/v1/offers": {
+    /** Lists the offers of pools and what became of their launches, the most used first. Needs the role viewer. */
+    get: {
+      parameters: {
+        query?: {
+          /** Only those of this pool. */
+          pool?: string;
+          /** Counts launches from then on: a time, or a duration back from now; by default seven days. */
+          since?: string;
+        };
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        200: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/json": {
+              /** Launches from then on are counted. */
+              since: string;
+              items: Schemas['Offer'][];
             };
           };
         };

@@ -3,9 +3,9 @@ import { Fault } from '#core/fault.ts';
 import type { FileLimits, Files, HeldFiles, StoredFile } from '#core/file.ts';
 import { contentHashes, type Manifest, type ManifestLimits, readManifest } from '#core/file-manifest.ts';
 import type { Log } from '#core/log.ts';
+import { openOneAtATime } from '#core/one-at-a-time.ts';
 import { put, type Store } from '#core/store.ts';
 import type { FileContents } from './contents.ts';
-import { openOneAtATime } from './one-at-a-time.ts';
 import { openRoom } from './room.ts';
 import { sweepContents } from './sweep.ts';
 

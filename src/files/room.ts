@@ -1,10 +1,10 @@
 import { Fault } from '#core/fault.ts';
 import type { StoredFile } from '#core/file.ts';
 import { contentHashes, type Manifest } from '#core/file-manifest.ts';
+import type { OneAtATime } from '#core/one-at-a-time.ts';
 import { drop } from '#core/store.ts';
 import type { Received } from './contents.ts';
 import type { FilesDeps } from './files.ts';
-import type { OneAtATime } from './one-at-a-time.ts';
 
 // Every row is in memory.
 const MOST_FILES = 500_000;

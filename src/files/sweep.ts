@@ -1,8 +1,8 @@
 import { Fault } from '#core/fault.ts';
 import type { StoredFile } from '#core/file.ts';
+import type { OneAtATime } from '#core/one-at-a-time.ts';
 import { drop } from '#core/store.ts';
 import type { FilesDeps } from './files.ts';
-import type { OneAtATime } from './one-at-a-time.ts';
 
 interface SweepParts {
   readonly turns: OneAtATime;
