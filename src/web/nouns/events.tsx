@@ -81,7 +81,7 @@ function EventPage({ params }: PageProps) {
               ),
             ]}
           />
-          <p>
+          <p class="small">
             <a href={`/events?${new URLSearchParams({ subject })}`}>All events about {subject}</a>
           </p>
         </>

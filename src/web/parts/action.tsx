@@ -10,7 +10,12 @@ interface ActionProps {
   readonly label: string;
   readonly needs?: Role;
   /** What it hits, asked once: a question, and what will happen. */
-  readonly confirm?: { readonly question: string; readonly detail?: ComponentChildren };
+  readonly confirm?: {
+    readonly question: string;
+    readonly detail?: ComponentChildren;
+    /** What the button there says, where the label alone could mean the opposite. */
+    readonly act?: string;
+  };
   readonly isDestructive?: boolean;
   readonly run: () => Promise<Answer<unknown>>;
   readonly done?: () => void;
@@ -54,7 +59,7 @@ export function Action({ label, needs = 'operator', confirm, isDestructive, run,
           <div class="buttons">
             {step === 'asking' && (
               <button type="button" class={isDestructive ? 'destructive' : 'primary'} onClick={() => void go()}>
-                {label}
+                {confirm?.act ?? label}
               </button>
             )}
             <button type="button" onClick={close}>

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLive } from '../live/use.ts';
 import type { ConnectedTerminal } from './xterm.ts';
 
 interface TerminalProps {
@@ -8,27 +9,28 @@ interface TerminalProps {
 
 /** The terminal of a session, in place. */
 export function Terminal({ session }: TerminalProps) {
+  const { clock, connection } = useLive();
   const ref = useRef<HTMLDivElement>(null);
-  const [ending, setEnding] = useState<string>();
+  const [said, say] = useState<string>();
   useEffect(() => {
     let isOver = false;
     let opened: ConnectedTerminal | undefined;
     const open = async (): Promise<void> => {
       const { openTerminal } = await import('./xterm.ts');
-      if (!isOver && ref.current) opened = openTerminal(ref.current, session, setEnding);
+      if (!isOver && ref.current) opened = openTerminal(ref.current, { session, clock, connection, say });
     };
-    open().catch(() => setEnding('The terminal cannot be loaded: load the page again.'));
+    open().catch(() => say('The terminal cannot be loaded: load the page again.'));
     return () => {
       isOver = true;
       opened?.close();
     };
-  }, [session]);
+  }, [session, clock, connection]);
   return (
     <section class="terminal" aria-label="Terminal">
       <div ref={ref} class="screen" />
-      {ending !== undefined && (
+      {said !== undefined && (
         <p class="quiet" role="status">
-          {ending}
+          {said}
         </p>
       )}
       <p class="quiet small">The terminal takes all keys. Ctrl Shift Esc leaves it.</p>

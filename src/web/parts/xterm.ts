@@ -1,8 +1,9 @@
 // The one file that loads xterm: a chunk of its own.
 import { FitAddon } from '@xterm/addon-fit';
 import { Terminal } from '@xterm/xterm';
-import type { AttachIn, AttachOut } from '../../api/wire/session.ts';
-import { API } from '../live/request.ts';
+import type { BrowserClock } from '../live/clock.ts';
+import type { Connection } from '../live/connection.ts';
+import { attach } from './attachment.ts';
 
 export interface ConnectedTerminal {
   close(): void;
@@ -28,11 +29,18 @@ const QUERIES = [
 const SETTING_QUERY = { intermediates: '$', final: 'q' } as const;
 /** Colours, which one can also ask for, and the clipboard. */
 const QUERIED_BY_OSC = [4, 10, 11, 12, 52, 104, 110, 111, 112] as const;
+/** Whether the terminal has the focus: sent as soon as a program asks to be told. */
+const FOCUS_REPORTS: ReadonlySet<string> = new Set(['\x1b[I', '\x1b[O']);
 
-export function refuseQueries({ parser }: Pick<Terminal, 'parser'>): void {
+/** What the user types in a terminal, and nothing that a program makes it say. */
+export function onTyped(terminal: Pick<Terminal, 'parser' | 'onData'>, take: (text: string) => void): void {
+  const { parser } = terminal;
   for (const id of QUERIES) parser.registerCsiHandler(id, () => true);
   parser.registerDcsHandler(SETTING_QUERY, () => true);
   for (const code of QUERIED_BY_OSC) parser.registerOscHandler(code, () => true);
+  terminal.onData((text) => {
+    if (!FOCUS_REPORTS.has(text)) take(text);
+  });
 }
 
 /** Opens links to the web alone, in a page that knows nothing of this one. */
@@ -40,21 +48,24 @@ export function openLink(address: string): void {
   if (/^https?:\/\//i.test(address)) open(address, '_blank', 'noopener,noreferrer');
 }
 
-const bytesOf = (base64: string): Uint8Array => Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
 const base64Of = (text: string): string =>
   btoa(Array.from(new TextEncoder().encode(text), (byte) => String.fromCharCode(byte)).join(''));
 
 const colour = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name);
 
-function endText({ end }: Extract<AttachOut, { end: unknown }>): string {
-  const { end: how } = end;
-  return how
-    ? `The session has ended: ${how.how}${how.how === 'exited' ? ` ${how.exit_code}` : ''}.`
-    : 'The session has ended.';
+export interface TerminalOptions {
+  readonly session: string;
+  readonly clock: BrowserClock;
+  readonly connection: Connection;
+  /** What to tell the user of the connection; undefined: it is there. */
+  readonly say: (text: string | undefined) => void;
 }
 
-/** Shows the terminal of a session in that element; `ended` says why it is over. */
-export function openTerminal(element: HTMLElement, session: string, ended: (why: string) => void): ConnectedTerminal {
+/** Shows the terminal of a session in that element. */
+export function openTerminal(
+  element: HTMLElement,
+  { session, clock, connection, say }: TerminalOptions,
+): ConnectedTerminal {
   const terminal = new Terminal({
     fontFamily: colour('--mono'),
     fontSize: 13,
@@ -65,34 +76,38 @@ export function openTerminal(element: HTMLElement, session: string, ended: (why:
   });
   const fit = new FitAddon();
   terminal.loadAddon(fit);
-  refuseQueries(terminal);
   terminal.open(element);
   fit.fit();
-  const url = new URL(`${API}/sessions/${encodeURIComponent(session)}/attach`, location.href);
-  url.protocol = url.protocol.replace('http', 'ws');
-  const socket = new WebSocket(url);
-  const send = (message: AttachIn): void => {
-    if (socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(message));
+  // What is typed while there is no connection would be lost: it is not taken.
+  const setConnected = (is: boolean): void => {
+    terminal.options.disableStdin = !is;
   };
-  const resize = (): void => send({ resize: { columns: terminal.cols, rows: terminal.rows } });
-  let isEnded = false;
-  const end = (why: string): void => {
-    if (isEnded) return;
-    isEnded = true;
-    terminal.options.disableStdin = true;
-    ended(why);
-  };
-  socket.addEventListener('open', () => {
-    resize();
-    terminal.focus();
-  });
-  socket.addEventListener('message', ({ data }: MessageEvent<string>) => {
-    const message = JSON.parse(data) as AttachOut;
-    if ('output' in message) terminal.write(bytesOf(message.output.data));
-    else end(endText(message));
-  });
-  socket.addEventListener('close', ({ reason }) => end(reason || 'The connection to the session has ended.'));
-  terminal.onData((text) => send({ input: base64Of(text) }));
+  const address = (path: string): string => new URL(path, location.href).href.replace(/^http/, 'ws');
+  const attachment = attach(
+    session,
+    { open: (path) => new WebSocket(address(path)), clock, connection },
+    {
+      connected() {
+        setConnected(true);
+        say(undefined);
+        resize();
+        terminal.focus();
+      },
+      output: (bytes) => terminal.write(bytes),
+      lost() {
+        setConnected(false);
+        say('The connection is lost. It is opened again by itself.');
+      },
+      ended(why) {
+        setConnected(false);
+        say(why);
+      },
+    },
+  );
+  function resize(): void {
+    attachment.send({ resize: { columns: terminal.cols, rows: terminal.rows } });
+  }
+  onTyped(terminal, (text) => attachment.send({ input: base64Of(text) }));
   terminal.onResize(resize);
   terminal.attachCustomKeyEventHandler(({ key, ctrlKey, shiftKey }) => {
     const isLeaving = key === 'Escape' && ctrlKey && shiftKey;
@@ -104,7 +119,7 @@ export function openTerminal(element: HTMLElement, session: string, ended: (why:
   return {
     close() {
       resized.disconnect();
-      socket.close();
+      attachment.close();
       terminal.dispose();
     },
   };

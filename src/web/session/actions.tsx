@@ -35,6 +35,7 @@ export function SessionActions({ session }: { readonly session: Session }) {
           isDestructive
           confirm={{
             question: `Cancel session ${titleOf(session)}?`,
+            act: 'Cancel the session',
             detail:
               worker === undefined
                 ? 'It waits in the queue and will never start.'
@@ -50,6 +51,7 @@ export function SessionActions({ session }: { readonly session: Session }) {
           isDestructive
           confirm={{
             question: `Kill session ${titleOf(session)}?`,
+            act: 'Kill the session',
             detail: `Its processes${onWorker} get SIGKILL at once: they can save nothing.`,
           }}
           run={post(true)}

@@ -49,6 +49,14 @@ const MORE_FIELDS: readonly MoreField[] = [
   },
 ];
 
+const MOST_ROWS = 12;
+const LETTERS_A_ROW = 80;
+const rowsFor = (text: string): number =>
+  Math.min(
+    MOST_ROWS,
+    1 + text.split('\n').reduce((rows, line) => rows + Math.ceil((line.length + 1) / LETTERS_A_ROW), 0),
+  );
+
 interface FormProps {
   readonly first: Draft;
   readonly notes: readonly string[];
@@ -112,7 +120,7 @@ export function SessionForm({ first, notes, pools }: FormProps) {
       <TextField
         title="Command"
         value={draft.command}
-        rows={Math.min(12, draft.command.split('\n').length + 1)}
+        rows={rowsFor(draft.command)}
         fault={faults.command}
         set={(command) => set({ command })}
         enter={() => void send()}

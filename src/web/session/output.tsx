@@ -57,7 +57,7 @@ function useOutput({ id, output }: Session): ReadOutput {
 /** Keeps the end in sight until one scrolls back. */
 function useFollowing(blocks: readonly OutputBlock[]) {
   const ref = useRef<HTMLElement>(null);
-  const topPx = useRef(0);
+  const before = useRef({ topPx: 0, heightPx: 0 });
   const [isFollowing, setFollowing] = useState(true);
   useLayoutEffect(() => {
     if (isFollowing && ref.current) ref.current.scrollTop = ref.current.scrollHeight;
@@ -65,10 +65,11 @@ function useFollowing(blocks: readonly OutputBlock[]) {
   function scrolled(): void {
     if (!ref.current) return;
     const { scrollTop, scrollHeight, clientHeight } = ref.current;
-    // Lines above may turn out to be higher than was thought: only who scrolls back leaves the end.
-    if (scrollTop < topPx.current) setFollowing(false);
+    const { topPx, heightPx } = before.current;
+    before.current = { topPx: scrollTop, heightPx: clientHeight };
+    // Lines above may turn out to be higher than was thought, and a window may grow: only who scrolls back leaves the end.
+    if (scrollTop < topPx && clientHeight === heightPx) setFollowing(false);
     else if (scrollHeight - scrollTop - clientHeight < AT_END_PX) setFollowing(true);
-    topPx.current = scrollTop;
   }
   return { ref, scrolled, isFollowing, follow: () => setFollowing(true) };
 }

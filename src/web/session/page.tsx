@@ -35,7 +35,7 @@ function SessionFacts({ session }: { readonly session: Session }) {
           ),
         ],
         ['By', session.by],
-        ['Id', <span class="mono">{session.id}</span>],
+        ['Id', session.name !== undefined && <span class="mono">{session.id}</span>],
         ['Waits', session.why],
         ['Message', session.end?.message],
         [
@@ -89,7 +89,7 @@ export function SessionPage({ params }: PageProps) {
       {(session) => (
         <>
           <div class="title">
-            <h1 class={session.name === undefined ? 'mono' : ''}>{titleOf(session)}</h1>
+            <h1>{session.name === undefined ? `Session ${session.id}` : titleOf(session)}</h1>
             <SessionState session={session} />
             {session.kill && !session.end && <span class="quiet">is being ended</span>}
             <span class="space" />

@@ -8,14 +8,14 @@ const shown = (text: string): string =>
 
 it.each([
   ['plain text,\ttabs and\nlines', 'plain text,\ttabs and\nlines'],
-  ['\x1b[1;31mred\x1b[0m', '{␛[1;31m}red{␛[0m}'],
-  ['\x1b[?1049h\x1b[2J', '{␛[?1049h}{␛[2J}'],
-  ['\x1b]52;c;cm0gLXJm\x07x', '{␛]52;c;cm0gLXJm␇}x'],
-  ['\x1b]8;;http://a\x1b\\x', '{␛]8;;http://a␛\\}x'],
-  ['a\rb\x08c\x00\x7f', 'a{␍}b{␈}c{␀}{␡}'],
+  ['\x1b[1;31mred\x1b[0m', '{^[[1;31m}red{^[[0m}'],
+  ['\x1b[?1049h\x1b[2J', '{^[[?1049h}{^[[2J}'],
+  ['\x1b]52;c;cm0gLXJm\x07x', '{^[]52;c;cm0gLXJm^G}x'],
+  ['\x1b]8;;http://a\x1b\\x', '{^[]8;;http://a^[\\}x'],
+  ['a\rb\x08c\x00\x7f', 'a{^M}b{^H}c{^@}{^?}'],
   ['abc\u202edcba', 'abc{<U+202E>}dcba'],
   ['a\u200bb\ufeff\u009b31m', 'a{<U+200B>}b{<U+FEFF>}{<U+009B>}31m'],
-  ['\x1b', '{␛}'],
+  ['\x1b', '{^[}'],
   ['👩‍👩‍👧 می‌خواهم', '👩‍👩‍👧 می‌خواهم'],
 ])('%j shows each character that would not be seen', (text, expected) => {
   expect(shown(text)).toBe(expected);

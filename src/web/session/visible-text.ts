@@ -11,14 +11,13 @@ const CONTROLS =
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
   /\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
 
-const PICTURES = 0x24_00;
+const CARET_FROM = 0x40;
 const DELETE = 0x7f;
-const PICTURE_OF_DELETE = '\u2421';
 
-function pictureOf(letter: string): string {
+/** `^[` for escape, as terminals and pagers write it; further ones by their number. */
+function writtenOut(letter: string): string {
   const code = letter.codePointAt(0) ?? 0;
-  if (code < 0x20) return String.fromCodePoint(PICTURES + code);
-  if (code === DELETE) return PICTURE_OF_DELETE;
+  if (code < 0x20 || code === DELETE) return `^${String.fromCodePoint(code ^ CARET_FROM)}`;
   return code < DELETE ? letter : `<U+${code.toString(16).toUpperCase().padStart(4, '0')}>`;
 }
 
@@ -28,7 +27,7 @@ export function visiblePieces(text: string): readonly VisiblePiece[] {
   let end = 0;
   for (const { 0: found, index } of text.matchAll(CONTROLS)) {
     if (index > end) pieces.push({ text: text.slice(end, index), isControl: false });
-    pieces.push({ text: Array.from(found, pictureOf).join(''), isControl: true });
+    pieces.push({ text: Array.from(found, writtenOut).join(''), isControl: true });
     end = index + found.length;
   }
   if (end < text.length) pieces.push({ text: text.slice(end), isControl: false });

@@ -114,7 +114,8 @@ export async function openVisitor(
       // Lists render only the rows on the screen: the screen becomes as high as the page.
       const height = await page.evaluate<number>('document.documentElement.scrollHeight');
       await page.setViewportSize({ width, height: Math.max(height, HEIGHT) });
-      await page.screenshot({ path: join(PICTURES, `${name}-${theme}-${width}.png`), fullPage: true });
+      // A picture of the full page would scroll what scrolls within it back to its beginning.
+      await page.screenshot({ path: join(PICTURES, `${name}-${theme}-${width}.png`) });
       await page.setViewportSize(viewport);
     },
   };
