@@ -26,3 +26,12 @@ muster login</code></pre>
 <p>Then open the link that it prints.</p></main>`,
   );
 }
+
+/** After a link was redeemed: leads to the dashboard and leaves the link out of the history. */
+export function loggedInPage(): string {
+  return htmlPage(
+    'Muster',
+    STYLE,
+    `<meta http-equiv="refresh" content="0; url=/"><main><p>You are logged in. <a href="/">Open the dashboard</a></p></main>`,
+  );
+}

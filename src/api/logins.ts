@@ -2,6 +2,8 @@ import { z } from 'zod';
 import { ROLES } from '#core/access.ts';
 import { SESSION_COOKIE } from '../access/access.ts';
 import type { ApiDeps } from './deps.ts';
+import { PAGE_POLICY } from './html.ts';
+import { isBrowser, loggedInPage } from './login-page.ts';
 import type { Noun } from './noun.ts';
 import { type Raw, type Route, route } from './route.ts';
 import { Empty, toTime } from './wire/shared.ts';
@@ -44,11 +46,20 @@ function loginRoutes({ access, clock }: ApiDeps): Route[] {
       summary: 'Exchanges the code of a login link for a session of this browser.',
       query: z.strictObject({ code: z.string().min(1).max(200) }),
       reply: z.custom<Raw>(),
-      media: ['text/plain'],
+      media: ['text/plain', 'text/html'],
       status: 303,
-      async handle({ query, caller, origin, header }) {
+      alsoStatus: 200,
+      async handle({ query, caller, origin, headers, header, status }) {
         const { token, text } = await access.exchangeLogin(query.code, caller.from);
         header('set-cookie', cookie(text, (token.expiresAt ?? clock.now()) - clock.now(), origin));
+        header('vary', 'accept');
+        // A browser sends a strict cookie after no redirect that began on another site, such as a chat; it does so after our page.
+        if (isBrowser('GET', headers)) {
+          status(200);
+          header('content-type', 'text/html; charset=utf-8');
+          header('content-security-policy', PAGE_POLICY);
+          return loggedInPage();
+        }
         header('location', '/');
         return 'You are logged in.\n';
       },

@@ -41,6 +41,37 @@ describe('the dashboard', () => {
     expect(docs.headers['content-security-policy']).toBe(PAGE_POLICY);
   });
 
+  it('forbids each answer, of pages and of the API, to be framed, kept, or read as what it is not', async () => {
+    const { call, api } = await apiWorld();
+    const anonymous = (url: string, headers: Record<string, string>) =>
+      api.app.inject({ url, headers: { host: 'localhost', ...headers } });
+
+    const answers = [
+      await call('GET', '/', { as: 'viewer', headers: BROWSER }),
+      await call('GET', '/docs', { as: 'viewer', headers: BROWSER }),
+      await call('GET', '/metrics', { as: 'viewer' }),
+      await call('GET', '/openapi.json', { as: 'viewer' }),
+      await call('GET', '/api/v1/pools', { as: 'viewer' }),
+      await call('GET', '/api/v1/tokens', { as: 'viewer' }),
+      await call('GET', '/api/v1/nothing', { as: 'viewer' }),
+      await anonymous('/api/v1/pools', {}),
+      await anonymous('/pools', BROWSER),
+      await anonymous('/login?code=wrong', BROWSER),
+    ];
+
+    for (const { headers, raw, statusCode } of answers) {
+      const policy = String(headers['content-security-policy']);
+      expect([statusCode, policy], raw.req.url).toEqual([statusCode, expect.stringMatching(/^default-src 'none'/)]);
+      expect(policy).toContain("frame-ancestors 'none'");
+      expect(headers, raw.req.url).toMatchObject({
+        'cross-origin-opener-policy': 'same-origin',
+        'referrer-policy': 'no-referrer',
+        'x-content-type-options': 'nosniff',
+        'cache-control': 'no-store',
+      });
+    }
+  });
+
   it('asks a browser without a session to log in, whatever the path', async () => {
     const { api } = await apiWorld();
 

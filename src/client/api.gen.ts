@@ -3922,10 +3922,18 @@ export interface Paths {
       };
       requestBody?: never;
       responses: {
+        200: {
+          headers: { [name: string]: unknown };
+          content: {
+            "text/plain": string;
+            "text/html": string;
+          };
+        };
         303: {
           headers: { [name: string]: unknown };
           content: {
             "text/plain": string;
+            "text/html": string;
           };
         };
         default: {

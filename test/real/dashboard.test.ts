@@ -1,9 +1,9 @@
 // The dashboard in a real browser, on a real server with real agents and a simulated AWS.
-import { AxeBuilder } from '@axe-core/playwright';
 import type { Page } from 'playwright-core';
 import { expect, type TestContext, test } from 'vitest';
 import { until } from '#core/testing/until.ts';
 import { runCli } from '../system/harness/cli.ts';
+import { findings } from './parts/axe.ts';
 import { type DashboardScene, openDashboardScene, THEMES, type Visitor, WIDTHS } from './parts/dashboard-scene.ts';
 
 /** Everything that has a page, with something to show on it. */
@@ -42,14 +42,6 @@ async function pathsOf({ api }: DashboardScene, page: Page): Promise<ReadonlyMap
 async function atRest({ page }: Visitor): Promise<void> {
   await page.locator('.connection', { hasText: 'live' }).waitFor();
   await until('nothing is loading', async () => (await page.locator('.loading').count()) === 0);
-}
-
-/** What hinders people who cannot see, point or read small text: serious and critical findings of axe. */
-async function findings(page: Page): Promise<readonly string[]> {
-  const { violations } = await new AxeBuilder({ page }).analyze();
-  return violations
-    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 120)).join(' | ')}`);
 }
 
 test('every page in both themes and widths has no serious finding of axe, no error in the console, and a picture', async (context) => {

@@ -84,6 +84,7 @@ export async function openDashboardScene(context: TestContext, more: object = {}
       const visitor = await openVisitor(browser, origin, look);
       const { path } = await api.post<LoginLink>('/login-links', { role });
       await visitor.open(path);
+      await visitor.page.waitForURL(`${origin}/`);
       return visitor;
     },
     restart: () => startServer(world, place, aws.env).ready(),
