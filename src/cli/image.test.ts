@@ -129,6 +129,14 @@ test('lists each image once, and leaves out builders that cannot answer', async 
   expect(scene.output().match(/muster-agent:1\.2\.0/g)).toHaveLength(1);
 });
 
+test('where neither a builder nor a server answers, each builder is named with its reason', async () => {
+  const away = (builder: string, message: string) => ({ builder, images: [], fault: new Fault('invalid', message) });
+  const scene = open({ found: [away('docker', 'docker is missing: none.\nmore'), away('aws-ami', 'No region.')] });
+
+  expect(await scene.muster('image', 'show', 'muster-agent:1.2.0')).toBe(FAULTS.unavailable.exit);
+  expect(scene.errors()).toContain('and no server:\n  docker: docker is missing: none.\n  aws-ami: No region.\n');
+});
+
 test('an image that was never built is missing, with the command that lists those that were', async () => {
   const scene = open({ found: [{ builder: 'docker', images: [IMAGE] }] });
 

@@ -206,7 +206,7 @@ const logCommand = (cli: Cli): Command =>
   });
 
 function imageCommand(cli: Cli, local: Local): Command {
-  const image = nounCommand('image', 'images of the agent: build them here, for the places where machines start', [
+  const image = nounCommand('image', 'build images of the agent for different platforms; list and remove them', [
     buildCommand(cli, local),
     listCommand(cli, local),
     showImageCommand(cli, local),

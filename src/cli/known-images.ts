@@ -41,6 +41,16 @@ export function joined(found: readonly FoundImages[], records: readonly Image[],
   return [...seen, ...elsewhere];
 }
 
+/** Neither a builder of this machine nor a server answers. */
+function nobodyKnows(failed: readonly FoundImages[]): Fault {
+  const [first] = failed;
+  if (first?.fault && failed.length === 1) return first.fault;
+  const reasons = failed.map(({ builder, fault }) => `\n  ${builder}: ${fault?.message.split('\n')[0]}`);
+  return new Fault('unavailable', `No builder of this machine can be asked, and no server:${reasons.join('')}`, {
+    remedy: 'Ask one alone, such as `muster image ls docker`: it says what it needs.',
+  });
+}
+
 /** All images that are known here; why some cannot be known is said beside them. */
 export async function knownImages(
   cli: Cli,
@@ -50,9 +60,8 @@ export async function knownImages(
 ): Promise<readonly KnownImage[]> {
   const [found, answer] = await Promise.all([local.images.list(choice, cli.signal), imageRecords(cli, command)]);
   const failed = found.filter(({ fault }) => fault !== undefined);
-  const [first] = failed;
   const isAway = answer instanceof Fault;
-  if (isAway && first?.fault && failed.length === found.length) throw first.fault;
+  if (isAway && failed.length > 0 && failed.length === found.length) throw nobodyKnows(failed);
   const isOfAll = choice.kinds.includes('all');
   if (!isOfAll)
     for (const { builder, fault } of failed)

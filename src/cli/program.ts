@@ -122,6 +122,6 @@ export function sayFault(fault: Fault): string {
   }
   const place = fault.at ? `\n  at ${fault.at}` : '';
   const stack = fault.kind === 'internal' && fault.cause instanceof Error ? `\n${fault.cause.stack}` : '';
-  const remedy = fault.remedy === '' ? '' : `\n  ${fault.remedy}`;
+  const remedy = fault.remedy === '' ? '' : `\n  ${fault.remedy.replaceAll('\n', '\n  ')}`;
   return `muster: ${fault.message}${place}${remedy}${stack}\n`;
 }

@@ -77,6 +77,17 @@ describe('images of this machine', () => {
     expect((await local().list({ kinds: ['docker'] }, going()))[0]?.images).toEqual([]);
   });
 
+  it('that need a setting name it as an option, of several with its builder', async () => {
+    const alone = build(['gcp-vm']);
+    const together = build(['docker', 'gcp-vm']);
+
+    await expect(alone).rejects.toMatchObject({ message: 'No project of Google Cloud is set.', at: '--set project' });
+    await expect(together).rejects.toMatchObject({
+      message: 'gcp-vm: No project of Google Cloud is set.',
+      at: '--set gcp-vm.project',
+    });
+  });
+
   it.each([
     ['a version that is none', { version: 'latest' }, 'is no version'],
     ['a registry that is none', { push: 'agent' }, 'is no name of a registry'],

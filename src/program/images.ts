@@ -96,6 +96,14 @@ function settingsFor(name: string, { set = {}, kinds }: ImageChoice): Readonly<R
   return Object.fromEntries(own);
 }
 
+/** Why a builder cannot be opened, in the words of its users: of several it is named, and a setting is an option. */
+function openingFault(thrown: unknown, name: string, isOneOfMany: boolean): Fault {
+  const { kind, message, at, remedy } = Fault.from(thrown);
+  if (message.includes(name)) return Fault.from(thrown);
+  const option = at && `--set ${isOneOfMany ? `${name}.` : ''}${at}`;
+  return new Fault(kind, isOneOfMany ? `${name}: ${message}` : message, { at: option, remedy, cause: thrown });
+}
+
 function kindNamed(all: Kinds<ImageBuilder>, name: string): AnyKind<ImageBuilder> {
   const found = Object.entries(all).find(([key]) => nameOf(key) === name.replaceAll('_', '-'))?.[1];
   if (found) return found;
@@ -156,9 +164,7 @@ export function imagesPart(environment: Environment, packageVersion: string): Im
           const settings = settingsOf(kind, { name, isOneOfMany: isMany(choice) }, settingsFor(name, choice));
           return { name, builder: await kind.open(settings, context) };
         } catch (thrown) {
-          const { kind, message, at, remedy } = Fault.from(thrown);
-          if (!isMany(choice) || message.includes(name)) return Fault.from(thrown);
-          return new Fault(kind, `${name}: ${message}`, { at, remedy, cause: thrown });
+          return openingFault(thrown, name, isMany(choice));
         }
       }),
     );

@@ -18,7 +18,7 @@ function isProvider(value: unknown): value is Provider {
 
 async function loadPlugin(name: string): Promise<Provider> {
   const specifier = isAbsolute(name) || name.startsWith('.') ? pathToFileURL(name).href : name;
-  const remedy = 'Install the package beside Muster, or correct its name under `plugins:`.';
+  const remedy = 'Install the package beside Muster, or correct its name under `plugins:` or after `--plugin`.';
   const module = await import(specifier).catch((cause: Error) => {
     throw new Fault('invalid', `The plug-in ${name} cannot be loaded: ${cause.message}`, { cause, remedy });
   });

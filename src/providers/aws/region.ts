@@ -22,6 +22,6 @@ export async function machineRegion(context: Context): Promise<string> {
   const found = await read(context).catch(() => '');
   if (/^[a-z]{2}(-[a-z]+)+-\d+$/.test(found)) return found;
   throw new Fault('invalid', 'No AWS region is set.', {
-    remedy: 'Set region, or AWS_REGION for the server, or a region in its AWS profile.',
+    remedy: 'Set region, or AWS_REGION where Muster runs, or a region in the AWS profile there.',
   });
 }

@@ -104,7 +104,7 @@ export function armAt(place: ArmPlace, context: Context): Arm {
   const subscriptionId = place.subscriptionId ?? context.variable?.(SUBSCRIPTION_VARIABLE);
   if (!subscriptionId) {
     throw new Fault('invalid', 'There is no subscription for Azure.', {
-      remedy: `Set subscription_id, or ${SUBSCRIPTION_VARIABLE} for the server.`,
+      remedy: `Set subscription_id, or ${SUBSCRIPTION_VARIABLE} where Muster runs.`,
     });
   }
   const endpoint = place.endpoint ?? context.variable?.(MANAGER_VARIABLE);
