@@ -144,6 +144,17 @@ test('an image that was never built is missing, with the command that lists thos
   expect(scene.errors()).toContain('muster image ls');
 });
 
+test('an image that is named without its version is the only one there, or its versions are named', async () => {
+  const other = { ...IMAGE, version: '1.3.0', reference: 'muster-agent:1.3.0' };
+  const one = open({ found: [{ builder: 'docker', images: [IMAGE] }] });
+  const two = open({ found: [{ builder: 'docker', images: [IMAGE, other] }] });
+
+  expect(await one.muster('image', 'show', 'muster-agent')).toBe(0);
+  expect(await two.muster('image', 'rm', 'muster-agent')).toBe(FAULTS.conflict.exit);
+  expect(two.errors()).toContain('muster-agent:1.2.0, muster-agent:1.3.0');
+  expect(two.dropped).toEqual([]);
+});
+
 test('removes the image of that name by the builder that has it', async () => {
   const scene = open({ found: [{ builder: 'docker', images: [IMAGE] }] });
 

@@ -115,10 +115,10 @@ function listCommand(cli: Cli, local: Local): Command {
     });
 }
 
-/** By its whole name, or by what stands before its recipe. */
+/** By its whole name, by what stands before its recipe, or by its name alone. */
 function imageNamed(images: readonly KnownImage[], name: string): KnownImage {
   const one = images.find(({ reference }) => reference === name);
-  const others = images.filter((image) => `${image.name}:${image.version}` === name);
+  const others = images.filter((image) => [`${image.name}:${image.version}`, image.name].includes(name));
   if (one) return one;
   if (others.length === 1) return others[0] as KnownImage;
   if (others.length === 0)

@@ -77,6 +77,15 @@ describe('images of this machine', () => {
     expect((await local().list({ kinds: ['docker'] }, going()))[0]?.images).toEqual([]);
   });
 
+  it('whose base cannot be pulled say what the registry said, and how to log in to it', async () => {
+    const [end] = await build(['docker'], { set: { base: 'nothing:1' } });
+
+    expect(end?.fault).toMatchObject({
+      message: expect.stringContaining('pull access denied for nothing:1'),
+      remedy: 'Check `base`. If it is private, log in to its registry by `docker login`, then repeat the command.',
+    });
+  });
+
   it('that need a setting name it as an option, of several with its builder', async () => {
     const alone = build(['gcp-vm']);
     const together = build(['docker', 'gcp-vm']);
@@ -92,6 +101,7 @@ describe('images of this machine', () => {
     ['a version that is none', { version: 'latest' }, 'is no version'],
     ['a registry that is none', { push: 'agent' }, 'is no name of a registry'],
     ['an unknown builder', { kinds: ['dockr'] }, 'There is no image builder dockr'],
+    ['a setting of no builder of them', { set: { 'kubernetes.base': 'x' } }, 'kubernetes, which this command does not'],
     ['an unknown setting', { set: { bas: 'x' } }, 'did you mean base?'],
   ])('refuse %s before anything starts', async (_what, more, said) => {
     await expect(build(['docker'], more)).rejects.toMatchObject({

@@ -83,17 +83,37 @@ function joinedFault(faults: readonly Fault[]): Fault {
   return new Fault(kind, faults.map(({ message }) => message).join('\n'), { remedy: remedies.join('\n') });
 }
 
+/** `key`, or `builder.key`. */
+function readSetting(written: string): { readonly builder: string | undefined; readonly key: string } {
+  const [first = '', ...rest] = written.split('.');
+  return rest.length > 0
+    ? { builder: first.replaceAll('_', '-'), key: rest.join('.') }
+    : { builder: undefined, key: first };
+}
+
 /** `--set key=value` is for the one builder that is named; with several each key begins with the name of its own. */
-function settingsFor(name: string, { set = {}, kinds }: ImageChoice): Readonly<Record<string, string>> {
-  const own = Object.entries(set).flatMap(([key, text]) => {
-    const [first = '', ...rest] = key.split('.');
-    if (rest.length > 0) return first.replaceAll('_', '-') === name ? [[rest.join('.'), text] as const] : [];
-    if (kinds.length === 1 && kinds[0] !== 'all') return [[key, text] as const];
-    throw new Fault('invalid', `--set ${key} does not say which builder it is for.`, {
-      remedy: `Write it like --set ${name}.${key}=${text}.`,
-    });
+function settingsFor(name: string, { set = {} }: Pick<ImageChoice, 'set'>): Readonly<Record<string, string>> {
+  const own = Object.entries(set).flatMap(([written, text]) => {
+    const { builder = name, key } = readSetting(written);
+    return builder === name ? [[key, text] as const] : [];
   });
   return Object.fromEntries(own);
+}
+
+/** Every setting is for one of these builders. */
+function mustFit(choice: ImageChoice, names: readonly string[]): void {
+  for (const [written, text] of Object.entries(choice.set ?? {})) {
+    const { builder, key } = readSetting(written);
+    if (builder === undefined && isMany(choice))
+      throw new Fault('invalid', `--set ${key} does not say which builder it is for.`, {
+        remedy: `Write it like --set ${names[0]}.${key}=${text}.`,
+      });
+    if (builder === undefined || names.includes(builder)) continue;
+    const meant = nearest(builder, names);
+    throw new Fault('invalid', `--set ${written} is for ${builder}, which this command does not ask.`, {
+      remedy: meant === undefined ? `It asks ${names.join(', ')}.` : `Did you mean ${meant}.${key}?`,
+    });
+  }
 }
 
 /** Why a builder cannot be opened, in the words of its users: of several it is named, and a setting is an option. */
@@ -112,6 +132,9 @@ function kindNamed(all: Kinds<ImageBuilder>, name: string): AnyKind<ImageBuilder
   const remedy = meant === undefined ? `Name one of ${names.join(', ')}, or all.` : `Did you mean ${meant}?`;
   throw new Fault('invalid', `There is no image builder ${name}.`, { remedy });
 }
+
+const namesOf = (all: Kinds<ImageBuilder>, { kinds }: Pick<ImageChoice, 'kinds'>): readonly string[] =>
+  kinds.includes('all') ? Object.keys(all).map(nameOf) : [...new Set(kinds.map((kind) => kind.replaceAll('_', '-')))];
 
 /** What the agent is packed from, in the form that the images of this builder take. */
 async function agentFor(
@@ -155,7 +178,7 @@ export function imagesPart(environment: Environment, packageVersion: string): Im
   /** Those that can be opened, and why others cannot. */
   async function select(choice: ImageChoice): Promise<{ selected: readonly Selected[]; faults: readonly Fault[] }> {
     const all = await kindsOf(choice.plugins);
-    const names = choice.kinds.includes('all') ? Object.keys(all).map(nameOf) : [...new Set(choice.kinds)];
+    const names = namesOf(all, choice);
     const context = contextOf(environment, packageVersion);
     const opened = await Promise.all(
       names.map(async (name): Promise<Selected | Fault> => {
@@ -184,6 +207,7 @@ export function imagesPart(environment: Environment, packageVersion: string): Im
   }
 
   async function selectAll(choice: ImageChoice, signal: AbortSignal): Promise<readonly Selected[]> {
+    mustFit(choice, namesOf(await kindsOf(choice.plugins), choice));
     const { selected, faults } = await select(choice);
     const all = [...(await needsOf(selected, signal)), ...faults];
     if (all.length > 0) throw joinedFault(all);
@@ -267,7 +291,8 @@ export function imagesPart(environment: Environment, packageVersion: string): Im
     },
     async list(choice, signal) {
       const all = await kindsOf(choice.plugins);
-      const names = choice.kinds.includes('all') ? Object.keys(all).map(nameOf) : choice.kinds;
+      const names = namesOf(all, choice);
+      mustFit(choice, names);
       return Promise.all(names.map((name) => listOne(name, choice, signal)));
     },
     async drop(image, choice, signal) {

@@ -108,6 +108,17 @@ test('a step that fails fails the command with its place and exit code, and leav
   expect((await engine.docker('images', '-q', 'muster-agent:1.4.0')).trim()).toBe('');
 });
 
+test('a build that is ended by Ctrl-C in a step exits with another code than 0, and leaves neither image nor container', async (context) => {
+  const { engine, muster } = await open(context);
+  const given = muster.begin(...['image', 'build', 'docker', '--version', '1.7.0', '--set', `host=${engine.address}`]);
+  await until('a step runs', () => given.err().includes('> /opt/muster/bin/muster'));
+  given.signal('SIGINT');
+
+  expect((await given.ended).code).toBe(130);
+  expect((await engine.docker('images', '-q', 'muster-agent:1.7.0')).trim()).toBe('');
+  expect(await leftIn(engine)).toBe('');
+});
+
 test('what a build leaves that was killed is removed by the next one', async (context) => {
   const { engine, muster, build } = await open(context);
   const killed = muster.begin(...['image', 'build', 'docker', '--version', '1.5.0', '--set', `host=${engine.address}`]);

@@ -93,11 +93,18 @@ export function pullFault(image: string, said: string): Fault {
   });
 }
 
+// The only image that a build pulls is its base.
+const BASE_REMEDIES: Readonly<Partial<Record<FaultKind, string>>> = {
+  unauthenticated: 'Log in to the registry of `base` by `docker login`, then repeat the command.',
+  denied: 'Check `base`. If it is private, log in to its registry by `docker login`, then repeat the command.',
+  missing: 'Check the name and the tag of `base`.',
+};
+
 /** A failure that the engine reports within a build, apart from that of a step. */
 export function buildFault(said: string): Fault {
-  const rule = ruleFor(said);
-  const remedy = rule?.remedy ?? 'Correct `base`, or see the log of the engine: `journalctl -u docker`.';
-  return new Fault(rule?.kind ?? 'unavailable', `The build failed: ${said}`, { remedy });
+  const { kind = 'unavailable', remedy } = ruleFor(said) ?? {};
+  const otherwise = remedy ?? 'Correct `base`, or see the log of the engine: `journalctl -u docker`.';
+  return new Fault(kind, `The build failed: ${said}`, { remedy: BASE_REMEDIES[kind] ?? otherwise });
 }
 
 /**

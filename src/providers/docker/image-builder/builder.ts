@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Fault } from '#core/fault.ts';
 import type { ImageBuilder } from '#core/image-builder.ts';
 import type { Context } from '#core/provider.ts';
+import { sentences } from '#core/sentences.ts';
 import type { ImageDetails } from '../api.ts';
 import { endpointOf } from '../endpoint.ts';
 import { type Engine, openEngine } from '../engine.ts';
@@ -24,8 +25,6 @@ function readFile(path: string): string | undefined {
 }
 
 const OPEN_WITHIN_MS = 20_000;
-
-const sentence = (text: string): string => (text.endsWith('.') ? text : `${text}.`);
 
 export async function openDockerImages(config: DockerImageConfig, context: Context): Promise<ImageBuilder> {
   const variable = (name: string): string | undefined => context.variable?.(name);
@@ -50,8 +49,8 @@ export async function openDockerImages(config: DockerImageConfig, context: Conte
       return [];
     } catch (thrown) {
       const { message, remedy } = Fault.from(thrown);
-      const get = `${sentence(remedy)} To install it, see https://docs.docker.com/engine/install/.`;
-      return [{ program: 'docker', why: `A Docker engine builds the image. ${sentence(message)}`, get }];
+      const get = sentences(remedy, 'To install it, see https://docs.docker.com/engine/install/.');
+      return [{ program: 'docker', why: sentences(message, 'A Docker engine builds the image.'), get }];
     } finally {
       stop();
     }
