@@ -7,6 +7,7 @@ import { noun as docs } from './docs.ts';
 import { noun as events } from './events.ts';
 import { noun as files } from './files.ts';
 import { noun as find } from './find.ts';
+import { noun as forecasts } from './forecasts.ts';
 import { noun as freezes } from './freezes.ts';
 import { noun as health } from './health.ts';
 import { noun as images } from './images.ts';
@@ -39,6 +40,7 @@ export const nouns: readonly Noun[] = [
   events,
   files,
   find,
+  forecasts,
   freezes,
   health,
   images,

@@ -1,6 +1,7 @@
 import { Command } from 'commander';
 import type { Fault } from '#core/fault.ts';
 import type { ListedSimulation, SimulatedCloud } from '#core/simulation.ts';
+import type { Forecast, ForecastIn } from '../api/wire/forecast.ts';
 import { type Client, type Endpoint, openClient } from './client.ts';
 import type { ImagesLocal } from './images-local.ts';
 import { outputOption } from './option.ts';
@@ -54,6 +55,12 @@ export interface AgentCommandOptions {
   readonly endCode?: string;
 }
 
+/** A forecast for a pool that no server has. */
+export interface LocalForecast extends Pick<ForecastIn, 'set' | 'rate' | 'trace'> {
+  readonly document: { readonly key: string; readonly text: string };
+  readonly seed: number;
+}
+
 /** Commands that run without a server. */
 export interface Local {
   server(options: { config?: string; keepAgents?: boolean }): Promise<void>;
@@ -63,6 +70,8 @@ export interface Local {
   /** The JSON schema of a server's file or of a pool document, with the kinds of this version. */
   configSchema(file: 'server' | 'pool'): Promise<string>;
   restore(file: string, store: string): Promise<void>;
+  /** A pool that is only a document, over a demand that is given. */
+  forecast(question: LocalForecast, signal: AbortSignal): Promise<Forecast>;
   /** The simulated clouds that there are. */
   readonly simulations: readonly Pick<ListedSimulation, 'id' | 'summary'>[];
   /** Runs a simulated cloud until a signal or `signal` ends it. */

@@ -12,6 +12,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandFile>>> = {
   pool: () => import('./pool.ts'),
   plan: () => import('./plan.ts'),
   replay: () => import('./replay.ts'),
+  whatif: () => import('./whatif.ts'),
   session: () => import('./session.ts'),
   worker: () => import('./worker.ts'),
   offer: () => import('./offer.ts'),

@@ -20,8 +20,9 @@ function unreadable(file: string, { code }: NodeJS.ErrnoException): Fault {
   });
 }
 
+/** The text of a file, or of standard input for `-`. */
 // Node makes stdin non-blocking, so that it cannot be read like a file: EAGAIN where the writer is slower than we.
-async function readText(file: string, input: NodeJS.ReadableStream): Promise<string> {
+export async function readTextOf(file: string, input: NodeJS.ReadableStream): Promise<string> {
   try {
     return file === '-' ? await textOf(input) : readFileSync(file, 'utf8');
   } catch (thrown) {
@@ -40,7 +41,7 @@ export async function readDocuments(
 ): Promise<readonly FileDocument[]> {
   const documents: FileDocument[] = [];
   for (const file of files) {
-    documents.push(...splitDocuments(file === '-' ? 'stdin' : file, await readText(file, input)));
+    documents.push(...splitDocuments(file === '-' ? 'stdin' : file, await readTextOf(file, input)));
   }
   return documents;
 }

@@ -28,6 +28,7 @@ function openKubeScene(answers: Partial<KubeLocal> = {}) {
     agent: unused,
     checkConfig: unused,
     configSchema: unused,
+    forecast: unused,
     restore: unused,
     simulations: [],
     images: { host: 'here', kinds: unused, build: unused, list: unused, drop: unused },

@@ -49,12 +49,12 @@ export function named(what: string) {
 }
 
 /** For an option `NAME=VALUE` that may be repeated. */
-export function pair(option: string) {
+export function pair(option: string, example = 'COLOUR=blue') {
   return (text: string, before: Readonly<Record<string, string>> = {}): Record<string, string> => {
     const at = text.indexOf('=');
     if (at > 0) return { ...before, [text.slice(0, at)]: text.slice(at + 1) };
     throw new Fault('invalid', `${option} ${text} is not NAME=VALUE.`, {
-      remedy: `Write it like ${option} COLOUR=blue.`,
+      remedy: `Write it like ${option} ${example}.`,
     });
   };
 }

@@ -14,6 +14,7 @@ function openSim() {
     agent: unused,
     checkConfig: unused,
     configSchema: unused,
+    forecast: unused,
     restore: unused,
     kube: { crd: unused, rbac: unused, install: unused, release: unused },
     images: { host: 'here', kinds: unused, build: unused, list: unused, drop: unused },

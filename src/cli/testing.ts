@@ -122,6 +122,7 @@ const nothingLocal: Local = {
   checkConfig: async () => ({ problems: [], warnings: [] }),
   configSchema: async (file) => `{"title":"${file}"}\n`,
   restore: async () => {},
+  forecast: () => Promise.reject(new Error('There is no model here.')),
   simulations: [{ id: 'aws', summary: 'EC2' }],
   simCloud: async () => {},
   kube: { crd: async () => '', rbac: async () => '', install: async () => '', release: async () => [] },

@@ -295,6 +295,98 @@ export interface Schemas {
     /** The page of the dashboard about its subject. */
     link: string;
   };
+  Forecast: {
+    pool: string;
+    from: string;
+    until: string;
+    sessions: number;
+    seed: number;
+    /** What happened; only with the demand of the pool itself. */
+    recorded?: Schemas['ForecastFigures'];
+    /** The policy of the pool as it is, in the model. */
+    today: Schemas['ForecastFigures'];
+    /** The other policy over the same demand. */
+    other?: {
+      sessions: number;
+      /** Sessions that still waited at the end; each counts with its wait until then. */
+      waiting: number;
+      /** For a slot. */
+      waits: {
+        p50: string;
+        p95: string;
+        p99: string;
+      };
+      launches: number;
+      /** Launches that the cloud refused. */
+      refused: number;
+      machine_hours: number;
+      /** Of the machines with a price. */
+      dollars: number;
+      machines_without_price: number;
+      set: { [key: string]: unknown };
+      warnings: string[];
+      /** The first moment at which the two policies do something else; absent if there is none. */
+      first_difference?: {
+        at: string;
+        today?: {
+          at: string;
+          did: string;
+          why: string;
+        };
+        other?: {
+          at: string;
+          did: string;
+          why: string;
+        };
+      };
+    };
+    /** What nobody has measured, and what is left out. */
+    notes: string[];
+  };
+  ForecastFigures: {
+    sessions: number;
+    /** Sessions that still waited at the end; each counts with its wait until then. */
+    waiting: number;
+    /** For a slot. */
+    waits: {
+      p50: string;
+      p95: string;
+      p99: string;
+    };
+    launches: number;
+    /** Launches that the cloud refused. */
+    refused: number;
+    machine_hours: number;
+    /** Of the machines with a price. */
+    dollars: number;
+    machines_without_price: number;
+  };
+  ForecastIn: {
+    pool: string;
+    /** Keys of `auto_scaler` that another policy has otherwise, as in a pool document. */
+    set?: { [key: string]: unknown };
+    /** The sessions of the pool since then are the demand. Default: 7d. */
+    since?: string;
+    /** Another demand: a rate. */
+    rate?: {
+      /** Sessions an hour on average, at random times. */
+      per_hour: number;
+      /** How long each of them runs. */
+      lasting: string | number;
+      /** From now on. */
+      for: string | number;
+    };
+    /** Another demand: each session. */
+    trace?: ({
+      /** In seconds since 1970. */
+      submitted: number;
+      /** How long it runs. */
+      seconds: number;
+      /** How many slots it takes; default 1. */
+      slots?: number;
+    })[];
+    seed?: number;
+  };
   Found: {
     items: ({
       kind: string;
@@ -1648,6 +1740,36 @@ export interface Paths {
               items: Schemas['PoolDocument'][];
               next?: string;
             };
+          };
+        };
+        default: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/problem+json": Schemas['Problem'];
+          };
+        };
+      };
+    };
+  };
+  "/api/v1/forecasts": {
+    /** Runs a pool in a model: today’s policy beside another one, over its own demand or over any other. Changes nothing. Needs the role viewer. */
+    post: {
+      parameters: {
+        query?: never;
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          "application/json": Schemas['ForecastIn'];
+        };
+      };
+      responses: {
+        200: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/json": Schemas['Forecast'];
           };
         };
         default: {

@@ -1,12 +1,13 @@
 // What the model is asked, and what it answers, as data that crosses to its thread.
 import { HOUR_MS } from '#core/clock.ts';
+import type { Arrival, DecisionDifference } from '#core/forecast.ts';
 import { leadTimeOf } from '#core/lead-time.ts';
 import type { Scaling } from '#core/pool.ts';
 import { seededRandom } from '#core/random.ts';
 import { nextEdge, type Schedule, scalingAt } from '#core/schedule.ts';
 import type { OfferFact } from '../autoscaler/plan.ts';
-import { type DecisionDifference, firstDifference } from './first-difference.ts';
-import { type Arrival, type ModelResult, modelPool, type OfferSupply } from './model.ts';
+import { firstDifference } from './first-difference.ts';
+import { type ModelResult, modelPool, type OfferSupply } from './model.ts';
 
 /** One run for each policy, of the same demand in the same stretch of time. */
 export interface ModelQuestion {

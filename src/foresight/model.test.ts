@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { HOUR_MS, MINUTE_MS } from '#core/clock.ts';
 import type { Fault } from '#core/fault.ts';
+import type { Arrival } from '#core/forecast.ts';
 import { seededRandom } from '#core/random.ts';
 import { someScaling } from '#core/testing/pool.ts';
-import { type Arrival, type ModelInput, modelPool } from './model.ts';
+import { type ModelInput, modelPool } from './model.ts';
 
 const FROM_MS = Date.UTC(2026, 10, 2);
 const OFFERS = [{ id: 'a', pricePerHour: 2 }];

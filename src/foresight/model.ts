@@ -1,21 +1,12 @@
 // One pool on a clock of its own: events around the planner that decides for real pools. Pure; the same seed, the same answer.
 import { HOUR_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
+import type { Arrival, ForecastDecision, PoolFigures } from '#core/forecast.ts';
 import type { Scaling } from '#core/pool.ts';
 import { isSameReason, type Reason } from '#core/reason.ts';
 import { type Facts, type OfferFact, type Plan, plan } from '../autoscaler/plan.ts';
 import { type ModelMachines, openModelMachines } from './model-machines.ts';
-import { type Waits, waitsOf } from './waits.ts';
-
-/** Sessions that are accepted together: each takes one slot for so long. */
-export interface Arrival {
-  readonly atMs: number;
-  readonly lastsMs: number;
-  /** How many they are; absent: one. */
-  readonly slots?: number | undefined;
-  /** Lower goes first; absent: 0. */
-  readonly priority?: number | undefined;
-}
+import { waitsOf } from './waits.ts';
 
 /** How the machines of one offer come and go; one of each list is drawn for each launch. */
 export interface OfferSupply {
@@ -59,27 +50,14 @@ export interface Spending {
   readonly dollars: number;
 }
 
-export interface ModelDecision {
-  readonly atMs: number;
-  readonly did: string;
+export interface ModelDecision extends ForecastDecision {
   readonly reason: Reason;
-  readonly why: string;
 }
 
-export interface ModelResult {
-  readonly sessions: number;
-  /** Still waiting at the end; each counts with how long it has waited by then. */
-  readonly unplaced: number;
-  readonly waits: Waits;
-  readonly launches: number;
-  readonly refused: number;
+export interface ModelResult extends PoolFigures {
   readonly removals: number;
-  readonly machineHours: number;
   /** Slot hours that sessions took. */
   readonly busyHours: number;
-  /** Of machines with a price. */
-  readonly dollars: number;
-  readonly machinesWithoutPrice: number;
   /** Those that acted, and those whose reason differs from the one before. */
   readonly decisions: readonly ModelDecision[];
   readonly events: number;

@@ -1,11 +1,13 @@
 // What the history of a pool says: which sessions came, and how its machines came and went. Reads page by page.
+import { Fault } from '#core/fault.ts';
+import type { Arrival } from '#core/forecast.ts';
 import { idsFrom } from '#core/id.ts';
 import type { EndedMachine } from '#core/machine.ts';
 import type { Pool } from '#core/pool.ts';
 import type { Session } from '#core/session.ts';
 import type { Page, Store } from '#core/store.ts';
 import type { Worker } from '#core/worker.ts';
-import type { Arrival, OfferSupply } from './model.ts';
+import type { OfferSupply } from './model.ts';
 
 /** The records of a pool in a stretch of time. */
 export interface Past {
@@ -34,17 +36,32 @@ const ROWS_A_PAGE = 500;
 
 type Asks<R> = (page: Page) => Promise<readonly R[]>;
 
+/** What reading may take. */
+export interface ReadingBounds {
+  readonly signal?: AbortSignal | undefined;
+  readonly mostRows?: number | undefined;
+}
+
 /** All rows whose ids were made at that time or later, the oldest first. */
-export async function* rowsFrom<R extends { readonly id: string }>(ask: Asks<R>, fromMs: number): AsyncGenerator<R> {
+export async function* rowsFrom<R extends { readonly id: string }>(
+  ask: Asks<R>,
+  fromMs: number,
+  { signal, mostRows = Number.POSITIVE_INFINITY }: ReadingBounds = {},
+): AsyncGenerator<R> {
   let after = idsFrom(fromMs);
-  for (;;) {
+  for (let read = ROWS_A_PAGE; ; read += ROWS_A_PAGE) {
     const rows = await ask({ after, limit: ROWS_A_PAGE, order: 'oldest first' });
+    signal?.throwIfAborted();
     yield* rows;
     const last = rows.at(-1);
     if (!last || rows.length < ROWS_A_PAGE) return;
+    if (read >= mostRows) throw tooMuch(mostRows);
     after = last.id;
   }
 }
+
+const tooMuch = (mostRows: number): Fault =>
+  new Fault('quota', `There are more than ${mostRows} records in that time.`, { remedy: 'Ask for a shorter time.' });
 
 interface Stretch {
   readonly fromMs: number;
@@ -53,16 +70,23 @@ interface Stretch {
 
 type Records = Pick<Store, 'history' | 'view'>;
 
-export async function readPast(store: Records, { id }: Pick<Pool, 'id'>, stretch: Stretch): Promise<Past> {
-  const sessions = await readSessions(store, id, stretch);
-  const machines = await readMachines(store, id, stretch);
+export async function readPast(
+  store: Records,
+  { id }: Pick<Pool, 'id'>,
+  stretch: Stretch,
+  bounds?: ReadingBounds,
+): Promise<Past> {
+  const sessions = await readSessions(store, id, { ...stretch, ...bounds });
+  const machines = await readMachines(store, id, { ...stretch, ...bounds });
   return { ...stretch, sessions, machines };
 }
 
-async function readSessions({ history, view }: Records, pool: string, stretch: Stretch): Promise<PastSession[]> {
-  const { fromMs, untilMs } = stretch;
+type Reading = Stretch & ReadingBounds;
+
+async function readSessions({ history, view }: Records, pool: string, reading: Reading): Promise<PastSession[]> {
+  const { fromMs, untilMs } = reading;
   const sessions: PastSession[] = [];
-  for await (const session of rowsFrom((page) => history.ended({ pool }, page), fromMs)) {
+  for await (const session of rowsFrom((page) => history.ended({ pool }, page), fromMs, reading)) {
     if (session.acceptedAt >= untilMs) break;
     // One that ended without a slot says nothing of how long it would have run.
     if (session.placedAt !== undefined) sessions.push(pastSession(session));
@@ -72,14 +96,30 @@ async function readSessions({ history, view }: Records, pool: string, stretch: S
   return within.toSorted((a, b) => a.atMs - b.atMs);
 }
 
-async function readMachines({ history, view }: Records, owner: string, stretch: Stretch): Promise<PastMachine[]> {
+async function readMachines({ history, view }: Records, owner: string, reading: Reading): Promise<PastMachine[]> {
+  const { fromMs, untilMs } = reading;
   const machines: PastMachine[] = [];
   // A machine may end long after the time asked for.
-  for await (const machine of rowsFrom((page) => history.endedMachines({ owner }, page), stretch.fromMs))
+  for await (const machine of rowsFrom((page) => history.endedMachines({ owner }, page), fromMs, reading))
     machines.push(machine);
-  for (const worker of view.workers.by('pool', owner))
-    if (worker.offer !== undefined) machines.push(pastMachine(worker, worker.offer, view));
-  return machines.filter(({ askedAt }) => askedAt < stretch.untilMs);
+  machines.push(...liveMachines(view, owner));
+  return machines.filter(({ askedAt }) => askedAt < untilMs);
+}
+
+function liveMachines(view: Store['view'], pool: string): PastMachine[] {
+  const workers = Iterator.from(view.workers.by('pool', pool));
+  return [
+    ...workers.flatMap((worker) => (worker.offer === undefined ? [] : [pastMachine(worker, worker.offer, view)])),
+  ];
+}
+
+// Of the newest machines: how long they took says how long the next ones take.
+const MOST_NEWEST = 500;
+
+/** The newest machines of a pool, whenever they were. */
+export async function newestMachines({ history, view }: Records, { id }: Pick<Pool, 'id'>): Promise<PastMachine[]> {
+  const ended = await history.endedMachines({ owner: id }, { limit: MOST_NEWEST, order: 'newest first' });
+  return [...liveMachines(view, id), ...ended];
 }
 
 const pastSession = ({ acceptedAt, placedAt, end, spec }: Session): PastSession => ({

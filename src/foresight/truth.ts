@@ -1,15 +1,9 @@
 // What really happened to a pool in a stretch of time, in the figures of the model.
 import { HOUR_MS } from '#core/clock.ts';
+import type { PoolFigures } from '#core/forecast.ts';
 import type { Price } from '#core/pool.ts';
-import type { ModelResult } from './model.ts';
 import { isRefused, type Past, type PastMachine } from './past.ts';
 import { waitsOf } from './waits.ts';
-
-/** The figures of a run of the model, and of what was. */
-export type PoolFigures = Pick<
-  ModelResult,
-  'sessions' | 'unplaced' | 'waits' | 'launches' | 'refused' | 'machineHours' | 'dollars' | 'machinesWithoutPrice'
->;
 
 export function truthOf(past: Past): PoolFigures {
   const { sessions, machines, fromMs, untilMs } = past;

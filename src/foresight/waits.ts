@@ -1,9 +1,4 @@
-/** How long sessions waited for a slot: so long or less did half of them, 95 and 99 of 100. */
-export interface Waits {
-  readonly p50Ms: number;
-  readonly p95Ms: number;
-  readonly p99Ms: number;
-}
+import type { Waits } from '#core/forecast.ts';
 
 export function waitsOf(waitsMs: readonly number[]): Waits {
   const sorted = Float64Array.from(waitsMs).sort();

@@ -27,6 +27,8 @@ export interface Journal {
   lastDecision(subject: Subject): LastDecision | undefined;
   /** A text without secrets, as it may be stored. */
   redact(text: string): string;
+  /** How long each history is kept. */
+  readonly retention: Retention;
   stop(): Promise<void>;
 }
 
@@ -47,13 +49,8 @@ export function startJournal(deps: JournalDeps): Journal {
   const { store, clock, random, log, redactor = makeRedactor() } = deps;
   const nextId = idMaker(() => clock.now(), random);
   const decisions = keepDecisions({ clock, nextId, redactText: redactor.text, most: MOST_SUBJECTS_REMEMBERED });
-  const retention = startRetention({
-    store,
-    clock,
-    random,
-    log,
-    retention: { ...defaultRetention(HISTORIES), ...deps.retention },
-  });
+  const retention: Retention = { ...defaultRetention(HISTORIES), ...deps.retention };
+  const forgetting = startRetention({ store, clock, random, log, retention });
   const stops = Object.entries(TABLES).map(([name, rule]) => {
     if (!('subject' in rule)) return () => {};
     return store.onChange(name as TableName, (after, _before, id) => {
@@ -79,9 +76,10 @@ export function startJournal(deps: JournalDeps): Journal {
     noteWait: decisions.noteWait,
     lastDecision: decisions.last,
     redact: redactor.text,
+    retention,
     async stop() {
       for (const stop of stops) stop();
-      await retention.stop();
+      await forgetting.stop();
     },
   };
 }

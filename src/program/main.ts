@@ -50,6 +50,10 @@ function localPart(environment: Environment): Local {
       const { restore } = await import('#store/copies.ts');
       await restore(resolve(file), store, { clock: systemClock, log: silentLog });
     },
+    async forecast(question, signal) {
+      const { localForecast } = await import('./local-forecast.ts');
+      return localForecast(question, signal);
+    },
     simulations,
     async simCloud(options) {
       const { runSimCloud } = await import('./sim-cloud.ts');

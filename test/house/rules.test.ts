@@ -41,7 +41,7 @@ const INWARD: Readonly<Record<string, readonly string[]>> = {
   web: [],
   edge: ['core', 'access'],
   installer: ['core', 'boot'],
-  program: ['api', 'broker', 'files', 'edge', 'installer', 'agent', 'cli', 'providers', 'foresight', ...features],
+  program: ['api', 'broker', 'files', 'edge', 'installer', 'agent', 'cli', 'providers', ...features],
   // Composes the program in the process of a user's script.
   library: ['program'],
   sim: ['program', 'fakes'],

@@ -1,9 +1,10 @@
 // A simulated day of priced pools, with all its records: what happened, and what the model says of the same demand.
 import { HOUR_MS } from '#core/clock.ts';
+import type { PoolFigures } from '#core/forecast.ts';
 import { seededRandom } from '#core/random.ts';
 import { modelPool } from '#foresight/model.ts';
 import { demandOf, readPast, supplyOf } from '#foresight/past.ts';
-import { type PoolFigures, truthOf } from '#foresight/truth.ts';
+import { truthOf } from '#foresight/truth.ts';
 import { chanceFrom } from '../chance.ts';
 import { someDefinition } from '../definitions.ts';
 import { openSeededWorld, type SeededWorld } from '../seeded-world.ts';
