@@ -48,7 +48,7 @@ export function muster(name: string, policy: NodePolicy): Policy {
     const group = groupOf(fleet, policy);
     const seen = { policy, groups: [group], survey: surveyOf(fleet, group, deletionAt) };
     const rooms = new Map([[group.account, Number.POSITIVE_INFINITY]]);
-    const evaluation = evaluate({ ...seen, pending: [...fleet.waiting].map(podOf), others: [], rooms });
+    const evaluation = evaluate({ ...seen, pending: [...fleet.waiting].map(podOf), others: [], rooms, now });
     const { step } = nextNodeStep({ ...seen, now, rooms, evaluation, cordonedAt, refusedAt: new Map() });
     carryOut(step, fleet);
     if (step.do !== 'nothing') return now + SECOND_MS;

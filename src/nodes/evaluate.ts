@@ -3,6 +3,8 @@ import type { NodePhase } from '#core/node.ts';
 import type { NodeTemplate } from '#core/node-group.ts';
 import type { AccountRooms } from './account-rooms.ts';
 import type { PodFact } from './cluster-objects.ts';
+import type { NodeNeed } from './growth.ts';
+import { openNewNodes, templateRoom } from './new-nodes.ts';
 import type { Policy } from './policy.ts';
 import { leaversOf } from './rotation-due.ts';
 import { demandsOf, type Packing, pack } from './simulation/pack.ts';
@@ -29,17 +31,18 @@ export interface EvaluateInput {
   /** Nodes that are not its own, with what is on them: their pods are neighbours. */
   readonly others: readonly PodRoom[];
   readonly rooms: AccountRooms;
+  readonly now: number;
 }
 
 export interface Evaluation extends TargetSize {
   readonly limits: TargetLimits;
   readonly quantities: Quantities;
   readonly packing: Packing;
+  /** Of which groups new nodes must be. */
+  readonly needs: readonly NodeNeed[];
   /** Pods that fit now on nodes that are ready. */
   readonly fitting: ReadonlySet<string>;
 }
-
-const HOSTNAME = 'kubernetes.io/hostname';
 
 /** Whether a new node of that kind would help such a pod at all; if not, what keeps it away. */
 export function obstacleOfTemplate(pod: PodClass, template: NodeTemplate): string | undefined {
@@ -100,13 +103,6 @@ function daemonsOf({ nodes }: NodeSurvey): readonly PodClass[] {
   return most?.ofNode.map((pod) => pod.class) ?? [];
 }
 
-function templateRoom(name: string, kind: RoomKind, template: NodeTemplate, daemons: readonly PodClass[]): PodRoom {
-  const { taints, allocatable } = template;
-  const room = openPodRoom({ name, kind, labels: { ...template.labels, [HOSTNAME]: name }, taints, allocatable });
-  for (const pod of daemons) addTo(room, pod);
-  return room;
-}
-
 /** The rooms of all its nodes, those that come too. */
 export function roomsOf({ nodes, coming, templates }: NodeSurvey, daemons: readonly PodClass[]): PodRoom[] {
   const templateOf = (group: SeenGroup | undefined) => (group ? templates.get(group.id) : undefined);
@@ -149,15 +145,15 @@ export function evaluate(input: EvaluateInput): Evaluation {
   const template = templates.get(groups[0]?.id ?? '');
   const rooms = roomsOf(survey, daemons);
   const cap = capOf(input, total);
-  let opened = 0;
+  const isUrgent = expiringNodes(survey).length > 0;
+  const newNodes = openNewNodes({ ...input, templates, daemons, most: Math.max(0, cap - total), isUrgent });
   const leaving = expiringNodes(survey).flatMap((node) => leaversOf(node, survey.podStay));
   const packing = pack({
     rooms,
     others: [...others, ...staysOf(survey)],
     gpu,
     demands: demandsOf([...pending, ...leaving].map((pod) => ({ key: pod.key, pod: pod.class }))),
-    openRoom: () =>
-      template && total + opened < cap ? templateRoom(`new-${++opened}`, 'new', template, daemons) : undefined,
+    openRooms: newNodes.openRooms,
   });
   const busyRooms = new Set([...packing.placed.values()].map(({ name }) => name));
   for (const node of nodes) if (isBusy(node) && node.phase !== 'expiring') busyRooms.add(node.fact.name);
@@ -173,5 +169,6 @@ export function evaluate(input: EvaluateInput): Evaluation {
   };
   const fitting = new Set([...packing.placed].filter(([, { kind }]) => kind === 'ready').map(([key]) => key));
   const limits = { ...policy, mostNodes: cap };
-  return { ...targetSize(quantities, limits), limits, quantities, packing, fitting };
+  const needs = newNodes.needsOf(packing.opened);
+  return { ...targetSize(quantities, limits), limits, quantities, packing, needs, fitting };
 }

@@ -6,9 +6,18 @@ import type { Alternative } from '#core/reason.ts';
 import type { AccountRooms } from './account-rooms.ts';
 import type { SeenGroup } from './survey.ts';
 
+/** Nodes that are needed. */
+export interface NodeNeed {
+  readonly count: number;
+  /** Ids of the groups on whose nodes the pods fit that they are for; absent: any will do. */
+  readonly among?: ReadonlySet<string>;
+}
+
 export interface GrowthPart {
   readonly group: SeenGroup;
   readonly count: number;
+  /** What these nodes are for. */
+  readonly needs: readonly NodeNeed[];
 }
 
 export interface GrowthPlan {
@@ -42,41 +51,83 @@ export function roomToGrow(
 
 export interface GrowthInput {
   readonly groups: readonly SeenGroup[];
-  readonly wanted: number;
+  readonly needs: readonly NodeNeed[];
   readonly rooms: AccountRooms;
   readonly now: number;
   /** For nodes that end soon. */
   readonly isUrgent?: boolean | undefined;
 }
 
-/** What a plan leaves of the room in the accounts. */
-export function roomsAfter(rooms: AccountRooms, parts: readonly GrowthPart[]): AccountRooms {
-  const left = new Map(rooms);
-  for (const { group, count } of parts) left.set(group.account, (left.get(group.account) ?? 0) - count);
-  return left;
+const MANY = Number.POSITIVE_INFINITY;
+
+/** The needs for so many nodes: those that only some groups serve come first. */
+export function needsFor(wanted: number, needs: readonly NodeNeed[]): readonly NodeNeed[] {
+  const ordered = needs.toSorted((a, b) => (a.among?.size ?? MANY) - (b.among?.size ?? MANY));
+  let left = wanted;
+  const taken = ordered.map((need) => {
+    const count = Math.min(left, need.count);
+    left -= count;
+    return { ...need, count };
+  });
+  return [...taken, { count: left }].filter(({ count }) => count > 0);
 }
 
-export function planGrowth({ groups, wanted, rooms, now, isUrgent }: GrowthInput): GrowthPlan {
-  const parts: GrowthPart[] = [];
-  const alternatives: Alternative[] = [];
-  let left = wanted;
-  for (const group of groups) {
+/** Groups in order of priority, each with how much it may still grow in this plan. */
+function openGroupRooms({ groups, rooms, now, isUrgent }: Omit<GrowthInput, 'needs'>) {
+  const inAccount = new Map(rooms);
+  const all = groups.map((group) => {
     const room = roomToGrow(group, now, isUrgent);
-    const { name, pricePerHour } = group.policy;
-    if (typeof room === 'string') {
-      alternatives.push({ what: `grow ${name}`, whyNot: room, pricePerHour });
-      continue;
-    }
-    const inAccount = roomsAfter(rooms, parts).get(group.account) ?? 0;
-    const count = Math.min(left, room, inAccount);
-    if (count > 0) parts.push({ group, count });
-    else {
-      const whyNot = left > 0 ? 'its account has its most nodes' : 'groups before it suffice';
-      alternatives.push({ what: `grow ${name}`, whyNot, pricePerHour });
-    }
-    left -= count;
+    return { group, refusal: typeof room === 'string' ? room : undefined, room, needs: [] as NodeNeed[] };
+  });
+  type GroupRoom = (typeof all)[number];
+
+  return {
+    all,
+    /** Takes as much of the need as the group may give. */
+    take(one: GroupRoom, { count, ...need }: NodeNeed): number {
+      const { group, room } = one;
+      const given = typeof room === 'string' ? 0 : Math.min(count, room, inAccount.get(group.account) ?? 0);
+      if (given <= 0 || typeof room === 'string') return 0;
+      one.room = room - given;
+      inAccount.set(group.account, (inAccount.get(group.account) ?? 0) - given);
+      one.needs.push({ ...need, count: given });
+      return given;
+    },
+  };
+}
+
+const serves = ({ id }: SeenGroup, { among }: NodeNeed): boolean => among?.has(id) ?? true;
+
+const sumOf = (needs: readonly NodeNeed[]): number => needs.reduce((sum, { count }) => sum + count, 0);
+
+export function planGrowth({ needs, ...input }: GrowthInput): GrowthPlan {
+  const groups = openGroupRooms(input);
+  const unserved: NodeNeed[] = [];
+  for (const need of needs) {
+    let left = need.count;
+    for (const one of groups.all.filter(({ group }) => serves(group, need)))
+      left -= groups.take(one, { ...need, count: left });
+    if (left > 0) unserved.push({ ...need, count: left });
   }
-  return { parts, short: left, alternatives };
+
+  function whyNot({ group, refusal }: (typeof groups.all)[number]): string {
+    if (refusal !== undefined) return refusal;
+    if (unserved.some((need) => serves(group, need))) return 'its account has its most nodes';
+    const isOfNoUse = needs.length > 0 && !needs.some((need) => serves(group, need));
+    return isOfNoUse ? 'the pods that wait do not fit on its nodes' : 'groups before it suffice';
+  }
+  return {
+    parts: groups.all
+      .filter((one) => one.needs.length > 0)
+      .map(({ group, needs: own }) => ({ group, count: sumOf(own), needs: own })),
+    short: sumOf(unserved),
+    alternatives: groups.all
+      .filter((one) => one.needs.length === 0)
+      .map((one) => {
+        const { name, pricePerHour } = one.group.policy;
+        return { what: `grow ${name}`, whyNot: whyNot(one), pricePerHour };
+      }),
+  };
 }
 
 const FIRST_MS = 5 * MINUTE_MS;

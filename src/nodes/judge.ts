@@ -76,7 +76,7 @@ export function openJudge(deps: JudgeDeps): Judge {
       });
       const rooms = peers.roomsOf(name, groups);
       const others = peers.otherRooms(name);
-      const evaluation = evaluate({ survey: seen, policy, groups, pending: claim.pending, others, rooms });
+      const evaluation = evaluate({ survey: seen, policy, groups, pending: claim.pending, others, rooms, now });
       const facts = { now, policy, survey: seen, groups, rooms, evaluation };
       const decided = nextNodeStep({ ...facts, cordonedAt, refusedAt, hold: hold() });
       return { claim, evaluation, decided };

@@ -5,7 +5,7 @@ import type { AccountRooms } from './account-rooms.ts';
 import { toPutBack } from './defragmentation/next-eviction.ts';
 import type { FreedNode } from './defragmentation/planner.ts';
 import type { Evaluation } from './evaluate.ts';
-import { type GrowthPart, planGrowth, urgentFrom } from './growth.ts';
+import { type GrowthPart, needsFor, planGrowth, urgentFrom } from './growth.ts';
 import type { Policy } from './policy.ts';
 import { nextRotation, type RotationStep } from './rotation.ts';
 import { rotationAt } from './rotation-due.ts';
@@ -227,7 +227,7 @@ export function nextNodeStep(input: StepInput): Decided {
   const wanted = Math.max(0, evaluation.nodes - evaluation.quantities.nodes);
   // A node that ends does not wait for the end of a back-off.
   const isUrgent = expiringNodes(survey).length > 0;
-  const growth = planGrowth({ groups, wanted, rooms, now, isUrgent });
+  const growth = planGrowth({ groups, needs: needsFor(wanted, evaluation.needs), rooms, now, isUrgent });
   const rest = { alternatives: growth.alternatives, dueAt: dueAtOf(input) };
   if (hold) return { step: { do: 'nothing' }, reason: hold, ...rest };
   const mayTake = !isMassUnready(survey);

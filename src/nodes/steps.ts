@@ -12,7 +12,7 @@ import type { AccountRooms } from './account-rooms.ts';
 import type { PodFact } from './cluster-objects.ts';
 import { withoutEvictions } from './defragmentation/hourly-budget.ts';
 import { chosenAccount, type FoundGroup } from './group-finder.ts';
-import { type GrowthPart, nextBackoff, planGrowth } from './growth.ts';
+import { type GrowthPart, type NodeNeed, nextBackoff, planGrowth } from './growth.ts';
 import type { NodeStep } from './next-step.ts';
 import type { NodeWrites } from './node-writes.ts';
 import { poolRowOf } from './pool-row.ts';
@@ -118,18 +118,18 @@ export function openSteps(deps: StepDeps) {
   }
 
   async function grow(parts: readonly GrowthPart[], context: StepContext): Promise<void> {
-    let refused = 0;
+    const refused: NodeNeed[] = [];
     const tried = new Set<string>();
     for (const part of parts) {
       tried.add(part.group.id);
       const asked = askedFor(part, context);
       const row = rowOf(part.group, context.name);
       await keep({ ...row, asked: [...row.asked, asked] });
-      if (!(await send(part.group, asked, context))) refused += part.count;
+      if (!(await send(part.group, asked, context))) refused.push(...part.needs);
     }
-    if (refused === 0) return;
+    if (refused.length === 0) return;
     const others = context.groups.filter(({ id }) => !tried.has(id));
-    const rest = planGrowth({ groups: others, wanted: refused, rooms: context.rooms(), now: clock.now() });
+    const rest = planGrowth({ groups: others, needs: refused, rooms: context.rooms(), now: clock.now() });
     context.reserve(rest.parts);
     if (rest.parts.length > 0) await grow(rest.parts, { ...context, groups: others });
   }

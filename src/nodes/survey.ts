@@ -122,12 +122,19 @@ function phaseOf({ fact, pods, gpus, template }: PhaseInput, { now, policy }: Su
 function learnedTemplate(name: string, { state }: SeenGroup, nodes: readonly NodeFact[], gpu: string): NodeTemplate {
   const { template } = state;
   const example = nodes.find(({ isReady, allocatable }) => isReady && (allocatable[gpu] ?? 0) > 0);
-  const { [HOSTNAME]: _own, ...labels } = example?.labels ?? {};
   return {
     ...template,
     allocatable: example?.allocatable ?? template.allocatable,
-    labels: { ...template.labels, ...labels, [POOL_LABEL]: name },
+    labels: { ...template.labels, ...commonLabels(nodes), [POOL_LABEL]: name },
   };
+}
+
+/** Labels by which its nodes differ, such as the zone of a regional group, say nothing about the next one. */
+function commonLabels([first, ...others]: readonly NodeFact[]): Readonly<Record<string, string>> {
+  const labels = Object.entries(first?.labels ?? {});
+  return Object.fromEntries(
+    labels.filter(([key, value]) => key !== HOSTNAME && others.every((other) => other.labels[key] === value)),
+  );
 }
 
 const nodeOf = (instance: NodeInstance, byId: ReadonlyMap<string, NodeFact>): NodeFact | undefined =>

@@ -18,15 +18,15 @@ function filled(room: PodRoom, ...pods: readonly PodClass[]): PodRoom {
 /** New nodes like `roomOf`, as many as are asked for. */
 function newNodes(most = Number.POSITIVE_INFINITY, labels: Record<string, string> = {}) {
   let count = 0;
-  return () => (count < most ? roomOf(`new-${++count}`, { kind: 'new', labels }) : undefined);
+  return () => (count < most ? [roomOf(`new-${++count}`, { kind: 'new', labels })] : []);
 }
 
 const place = (
   rooms: readonly PodRoom[],
   demands: readonly Demand[],
-  openRoom = newNodes(),
+  openRooms = newNodes(),
   others: readonly PodRoom[] = [],
-) => pack({ rooms, demands, gpu: GPU, openRoom, others });
+) => pack({ rooms, demands, gpu: GPU, openRooms, others });
 
 const placesOf = (packing: ReturnType<typeof place>) => [...packing.placed].map(([key, { name }]) => [key, name]);
 
@@ -207,7 +207,7 @@ describe('any pods on any nodes', () => {
   const packed = ({ free, pods, most }: { free: number[]; pods: PodDraft[]; most: number }) => {
     const rooms = free.map((gpus, at) => roomOf(`n${at}`, { free: { ...ROOMY, [GPU]: gpus } }));
     const demands = demandsOf(pods.map((draft, at) => ({ key: `p${at}`, pod: classOf(draft) })));
-    return { rooms, packing: pack({ rooms, demands, gpu: GPU, openRoom: newNodes(most) }) };
+    return { rooms, packing: pack({ rooms, demands, gpu: GPU, openRooms: newNodes(most) }) };
   };
 
   it('no node is overfilled, and each pod has one place or a reason', () => {

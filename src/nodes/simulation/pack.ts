@@ -17,8 +17,8 @@ export interface PackInput {
   readonly demands: readonly Demand[];
   /** By which amount pods and rooms are put in order: `nvidia.com/gpu`. */
   readonly gpu: string;
-  /** One more new node; undefined: there may be no more. */
-  openRoom?(): PodRoom | undefined;
+  /** One more new node of each kind that there may be: the first that lets a pod in is taken, and ends the look. */
+  openRooms?(): Iterable<PodRoom>;
 }
 
 export interface Packing {
@@ -52,7 +52,7 @@ export function obstacleIn(room: PodRoom, pod: PodClass, topology: Topology): st
   return topology.concerns(pod) && !topology.lets(room, pod) ? 'its rules about other pods' : undefined;
 }
 
-export function pack({ rooms, others = [], demands, gpu, openRoom }: PackInput): Packing {
+export function pack({ rooms, others = [], demands, gpu, openRooms }: PackInput): Packing {
   const ordered = rooms.toSorted(byOrder(gpu));
   const topology = openTopology([...ordered, ...others]);
   const placed = new Map<string, PodRoom>();
@@ -67,17 +67,19 @@ export function pack({ rooms, others = [], demands, gpu, openRoom }: PackInput):
 
   /** Opens a node for the pod; answers why that is of no use to it. */
   function openFor(pod: PodClass): PodRoom | string {
-    const room = openRoom?.();
-    if (!room) return 'no further node may be asked for';
-    topology.opened(room);
-    const obstacle = obstacleIn(room, pod, topology);
-    if (obstacle !== undefined) {
+    let why = 'no further node may be asked for';
+    for (const room of openRooms?.() ?? []) {
+      topology.opened(room);
+      const obstacle = obstacleIn(room, pod, topology);
+      if (obstacle === undefined) {
+        ordered.push(room);
+        opened.push(room);
+        return room;
+      }
       topology.closed(room);
-      return obstacle;
+      why = obstacle;
     }
-    ordered.push(room);
-    opened.push(room);
-    return room;
+    return why;
   }
 
   function findFrom(from: number, pod: PodClass): number {
