@@ -21,6 +21,9 @@ export function templateRoom(
   return room;
 }
 
+const hasNeighbourRules = ({ affinity, antiAffinity, spread }: PodClass): boolean =>
+  affinity.length + antiAffinity.length + spread.length > 0;
+
 /** Whether all these pods fit on a node of its own, without regard to pods on other nodes. */
 function suits(template: NodeTemplate, { pods }: PodRoom): boolean {
   const empty = templateRoom('', 'new', template, []);
@@ -61,6 +64,7 @@ export function openNewNodes(input: NewNodesInput): NewNodes {
     }),
   );
   const taken = new Map<SeenGroup, number>();
+  const groupOf = new Map<PodRoom, SeenGroup>();
   let opened = 0;
 
   const canGrow = (group: SeenGroup): boolean => {
@@ -68,6 +72,14 @@ export function openNewNodes(input: NewNodesInput): NewNodes {
     const asked = inAccount.reduce((sum, [, count]) => sum + count, 0);
     return (taken.get(group) ?? 0) < (growing.get(group) ?? 0) && asked < (rooms.get(group.account) ?? 0);
   };
+
+  /** Where its pods have rules about those on other nodes, only the group will do in which these rules were looked at. */
+  const groupsFor = (room: PodRoom): readonly SeenGroup[] =>
+    groups.filter((group) =>
+      [...room.pods.keys()].some(hasNeighbourRules)
+        ? group === groupOf.get(room)
+        : suits(templates.get(group.id) ?? NOTHING, room),
+    );
 
   return {
     *openRooms() {
@@ -77,6 +89,7 @@ export function openNewNodes(input: NewNodesInput): NewNodes {
         const template = templates.get(group.id);
         if (!template || opened >= most) continue;
         const room = templateRoom(`new-${opened + 1}`, 'new', template, daemons);
+        groupOf.set(room, group);
         const before = taken.get(group) ?? 0;
         taken.set(group, before + 1);
         opened += 1;
@@ -90,7 +103,7 @@ export function openNewNodes(input: NewNodesInput): NewNodes {
       if (groups.length < 2) return opened.length > 0 ? [{ count: opened.length }] : [];
       const counts = new Map<string, { readonly among: ReadonlySet<string>; count: number }>();
       for (const room of opened) {
-        const fitting = groups.filter(({ id }) => suits(templates.get(id) ?? NOTHING, room)).map(({ id }) => id);
+        const fitting = groupsFor(room).map(({ id }) => id);
         const key = fitting.join(' ');
         const known = counts.get(key) ?? { among: new Set(fitting), count: 0 };
         known.count += 1;
