@@ -48,6 +48,12 @@ export interface NewNodesInput {
   readonly isUrgent: boolean;
 }
 
+/** Where a node in thought is from: its group, and those before it that did not let the pod in. */
+interface Origin {
+  readonly group: SeenGroup;
+  readonly refused: readonly SeenGroup[];
+}
+
 export interface NewNodes {
   /** One node of each group, those that can grow now first; the one that is taken ends the look. */
   openRooms(): Iterable<PodRoom>;
@@ -64,7 +70,7 @@ export function openNewNodes(input: NewNodesInput): NewNodes {
     }),
   );
   const taken = new Map<SeenGroup, number>();
-  const groupOf = new Map<PodRoom, SeenGroup>();
+  const origins = new Map<PodRoom, Origin>();
   let opened = 0;
 
   const canGrow = (group: SeenGroup): boolean => {
@@ -73,23 +79,24 @@ export function openNewNodes(input: NewNodesInput): NewNodes {
     return (taken.get(group) ?? 0) < (growing.get(group) ?? 0) && asked < (rooms.get(group.account) ?? 0);
   };
 
-  /** Where its pods have rules about those on other nodes, only the group will do in which these rules were looked at. */
-  const groupsFor = (room: PodRoom): readonly SeenGroup[] =>
-    groups.filter((group) =>
-      [...room.pods.keys()].some(hasNeighbourRules)
-        ? group === groupOf.get(room)
-        : suits(templates.get(group.id) ?? NOTHING, room),
-    );
+  /** A node of another group than the one that was looked at must not be asked for in vain, again and again. */
+  function groupsFor(room: PodRoom): readonly SeenGroup[] {
+    const { group: own, refused = [] } = origins.get(room) ?? {};
+    // Rules about pods on other nodes were looked at for that group alone.
+    if ([...room.pods.keys()].some(hasNeighbourRules)) return groups.filter((group) => group === own);
+    return groups.filter((group) => !refused.includes(group) && suits(templates.get(group.id) ?? NOTHING, room));
+  }
 
   return {
     *openRooms() {
+      const refused: SeenGroup[] = [];
       // A node that no group gives now is needed all the same.
       const byUse = [...groups.filter(canGrow), ...groups.filter((group) => !canGrow(group))];
       for (const group of byUse) {
         const template = templates.get(group.id);
         if (!template || opened >= most) continue;
         const room = templateRoom(`new-${opened + 1}`, 'new', template, daemons);
-        groupOf.set(room, group);
+        origins.set(room, { group, refused });
         const before = taken.get(group) ?? 0;
         taken.set(group, before + 1);
         opened += 1;
@@ -97,6 +104,7 @@ export function openNewNodes(input: NewNodesInput): NewNodes {
         // It was of no use.
         taken.set(group, before);
         opened -= 1;
+        refused.push(group);
       }
     },
     needsOf(opened) {

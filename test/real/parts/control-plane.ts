@@ -23,6 +23,8 @@ export interface ControlPlaneOptions {
   /** More users with tokens: `name` to groups. */
   readonly users?: Readonly<Record<string, string>>;
   readonly apiServerFlags?: readonly string[];
+  /** A KubeSchedulerConfiguration, in place of the scheduler's own settings. */
+  readonly scheduler?: object;
 }
 
 export interface ControlPlane {
@@ -142,7 +144,12 @@ export async function openControlPlane(
 
   async function startController(name: 'kube-scheduler' | 'kube-controller-manager', more: readonly string[]) {
     const file = kubeconfigOf(`system:${name}`);
+    // Where the scheduler has a configuration, it takes these from there alone.
+    const client = { kubeconfig: file, qps: 1_000, burst: 2_000 };
+    const configuration = { ...options.scheduler, clientConnection: client, leaderElection: { leaderElect: false } };
+    const isConfigured = name === 'kube-scheduler' && options.scheduler !== undefined;
     start(name, [
+      ...(isConfigured ? ['--config', world.write(at('scheduler.json'), JSON.stringify(configuration))] : []),
       ...['--kubeconfig', file, '--authentication-kubeconfig', file, '--authorization-kubeconfig', file],
       ...['--leader-elect=false', '--bind-address', '127.0.0.1', '--secure-port', String(await freePort())],
       ...['--kube-api-qps', '1000', '--kube-api-burst', '2000', ...more],
