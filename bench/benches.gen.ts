@@ -14,6 +14,7 @@ import { bench as machine } from './machine.ts';
 import { bench as memory } from './memory.ts';
 import { bench as mithrilLaunches } from './mithril-launches.ts';
 import { bench as nebiusLaunches } from './nebius-launches.ts';
+import { bench as nodeDecisions } from './node-decisions.ts';
 import { bench as offers } from './offers.ts';
 import { bench as parameters } from './parameters.ts';
 import { bench as placements } from './placements.ts';
@@ -47,6 +48,7 @@ export const benches: readonly Bench[] = [
   memory,
   mithrilLaunches,
   nebiusLaunches,
+  nodeDecisions,
   offers,
   parameters,
   placements,
