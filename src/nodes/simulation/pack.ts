@@ -83,9 +83,12 @@ export function pack({ rooms, others = [], demands, gpu, openRooms }: PackInput)
   }
 
   function findFrom(from: number, pod: PodClass): number {
-    let at = from;
-    while (at < ordered.length && obstacleIn(ordered[at] as PodRoom, pod, topology) !== undefined) at += 1;
-    return at;
+    const asked = amount(pod, gpu);
+    // Most rooms that are too full have too few GPUs.
+    const isFitting = (room: PodRoom): boolean =>
+      (room.free[gpu] ?? 0) >= asked && obstacleIn(room, pod, topology) === undefined;
+    const at = ordered.findIndex((room, index) => index >= from && isFitting(room));
+    return at === -1 ? ordered.length : at;
   }
 
   function place({ pod, keys }: Demand): void {
