@@ -18,13 +18,17 @@ function ofMuster(name: string, spec: object): Policy {
   return muster(name, policy);
 }
 
+const MOVES = { defragmentation: { mode: 'act' } };
+
 const POLICIES: readonly (() => Policy)[] = [
   clusterAutoscaler,
   karpenter,
   () => ofMuster('Muster, no idle node, 30 s', { minUnutilizedGPUNodes: 0, scaleDownDelay: 30 }),
   () => ofMuster('Muster, no idle node, 10 min', { minUnutilizedGPUNodes: 0 }),
+  () => ofMuster('Muster, no idle node, moves', { minUnutilizedGPUNodes: 0, scaleDownDelay: 30, ...MOVES }),
   () => ofMuster('Muster, one idle node, 30 s', { minUnutilizedGPUNodes: 1, scaleDownDelay: 30 }),
   () => ofMuster('Muster, one idle node, 10 min', { minUnutilizedGPUNodes: 1 }),
+  () => ofMuster('Muster, one idle node, moves', { minUnutilizedGPUNodes: 1, scaleDownDelay: 30, ...MOVES }),
   () => ofMuster('Muster, 80 % and two idle nodes', { minGPUUtilizationPercent: 80, minUnutilizedGPUNodes: 2 }),
 ];
 
@@ -42,14 +46,15 @@ if (file === undefined) {
   process.exit(2);
 }
 
-const WIDTHS = [34, 8, 10, 8, 8, 8];
+const WIDTHS = [34, 8, 10, 8, 8, 8, 8];
 const line = (cells: readonly string[]): string =>
   `${cells.map((cell, at) => (at === 0 ? cell.padEnd(WIDTHS[at] ?? 0) : cell.padStart(WIDTHS[at] ?? 0))).join(' ')}\n`;
 
-function figuresOf({ nodesAsked, paidGpuMs, usedGpuMs, waitsMs }: Totals) {
+function figuresOf({ nodesAsked, paidGpuMs, usedGpuMs, moves, waitsMs }: Totals) {
   const wait = (share: number): number => Math.round(percentile(waitsMs, share) / SECOND_MS);
   return {
     nodesAsked,
+    moves,
     usedGpuHours: Math.round(usedGpuMs / HOUR_MS),
     paidPerUsed: Number((paidGpuMs / usedGpuMs).toFixed(3)),
     p50: wait(0.5),
@@ -61,12 +66,12 @@ function figuresOf({ nodesAsked, paidGpuMs, usedGpuMs, waitsMs }: Totals) {
 const tasks = readTrace(readFileSync(file, 'utf8'), { days: Number(values.days), copies: Number(values.copies) });
 if (!values.json) {
   process.stdout.write(`${tasks.length} tasks of ${values.days} days, ${values.copies} at once\n\n`);
-  process.stdout.write(line(['', 'nodes', 'paid/used', 'p50 s', 'p95 s', 'p99 s']));
+  process.stdout.write(line(['', 'nodes', 'paid/used', 'p50 s', 'p95 s', 'p99 s', 'moves']));
 }
 for (const make of POLICIES) {
   const policy = make();
   const figures = figuresOf(await replay(tasks, policy, new VirtualClock()));
-  const { nodesAsked, paidPerUsed, p50, p95, p99 } = figures;
-  const cells = [policy.name, ...[nodesAsked, paidPerUsed, p50, p95, p99].map(String)];
+  const { nodesAsked, paidPerUsed, p50, p95, p99, moves } = figures;
+  const cells = [policy.name, ...[nodesAsked, paidPerUsed, p50, p95, p99, moves].map(String)];
   process.stdout.write(values.json ? `${JSON.stringify({ policy: policy.name, ...figures })}\n` : line(cells));
 }

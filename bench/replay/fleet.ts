@@ -5,6 +5,8 @@ import type { Task } from './trace.ts';
 export const GPUS_PER_NODE = 8;
 /** From the request to Ready. */
 export const BOOT_MS = 240_000;
+/** So long a task does nothing when it is moved. */
+const MOVE_MS = 60_000;
 
 export interface FleetNode {
   readonly name: string;
@@ -30,6 +32,8 @@ export interface Fleet {
   setClosed(node: FleetNode, isClosed: boolean): void;
   /** Nodes with tasks stay. */
   remove(node: FleetNode): void;
+  /** Begins on another node what it did on this one, and runs on after a while; where no node has room, it waits. */
+  move(task: Task, from: FleetNode): void;
 }
 
 export interface Policy {
@@ -46,6 +50,8 @@ export interface Totals {
   readonly nodesAsked: number;
   readonly paidGpuMs: number;
   readonly usedGpuMs: number;
+  /** Tasks that were moved. */
+  readonly moves: number;
   readonly waitsMs: readonly number[];
 }
 
@@ -55,7 +61,10 @@ export async function replay(tasks: readonly Task[], policy: Policy, clock: Virt
   const nodes = new Set<FleetNode>();
   const waiting = new Set<Task>();
   const waitsMs: number[] = [];
-  const totals = { nodesAsked: 0, paidGpuMs: 0, usedGpuMs: 0 };
+  const totals = { nodesAsked: 0, paidGpuMs: 0, usedGpuMs: 0, moves: 0 };
+  const ends = new Map<Task, { readonly atMs: number; cancel(): void }>();
+  /** Of tasks that wait for a second time: what is left of them. */
+  const leftMs = new Map<Task, number>();
   let running = 0;
   let look: { readonly atMs: number; cancel(): void } | undefined;
 
@@ -75,15 +84,26 @@ export async function replay(tasks: readonly Task[], policy: Policy, clock: Virt
     node.tasks.add(task);
     node.free -= task.gpus;
     running += 1;
-    waitsMs.push(nowMs() - task.atMs);
-    totals.usedGpuMs += task.gpus * task.runMs;
-    clock.alarm(task.runMs, () => {
-      node.tasks.delete(task);
-      node.free += task.gpus;
-      running -= 1;
-      if (node.tasks.size === 0) node.emptySinceMs = nowMs();
+    const left = leftMs.get(task);
+    if (left === undefined) {
+      waitsMs.push(nowMs() - task.atMs);
+      totals.usedGpuMs += task.gpus * task.runMs;
+    }
+    const runMs = left ?? task.runMs;
+    const cancel = clock.alarm(runMs, () => {
+      leave(task, node);
       changed();
     });
+    ends.set(task, { atMs: nowMs() + runMs, cancel });
+  }
+
+  function leave(task: Task, node: FleetNode): void {
+    ends.get(task)?.cancel();
+    ends.delete(task);
+    node.tasks.delete(task);
+    node.free += task.gpus;
+    running -= 1;
+    if (node.tasks.size === 0) node.emptySinceMs = nowMs();
   }
 
   function changed(): void {
@@ -106,6 +126,7 @@ export async function replay(tasks: readonly Task[], policy: Policy, clock: Virt
 
   const fleet: Fleet = {
     nowMs,
+    move,
     nodes,
     waiting,
     ask(count) {
@@ -133,6 +154,14 @@ export async function replay(tasks: readonly Task[], policy: Policy, clock: Virt
       totals.paidGpuMs += (nowMs() - node.askedAtMs) * GPUS_PER_NODE;
     },
   };
+
+  function move(task: Task, from: FleetNode): void {
+    const { atMs } = ends.get(task) ?? { atMs: nowMs() };
+    leave(task, from);
+    leftMs.set(task, atMs - nowMs() + MOVE_MS);
+    totals.moves += 1;
+    if (!place(task)) waiting.add(task);
+  }
 
   let isOver = tasks.length === 0;
   for (const [at, task] of tasks.entries()) {

@@ -48,11 +48,13 @@ export function groupOf({ nodes }: Fleet, { groups }: Policy): SeenGroup {
   return { id: 'g', account, policy, state, hasQueue: false, row: undefined };
 }
 
-/** Tasks stay where they began. */
-const MOVES_NONE: PodStay = { ofItself: () => 'it is a task of the replay', ofBudget: () => undefined };
-
 /** `deletionAt`: of nodes that bear our taint. */
-export function surveyOf({ nodes }: Fleet, group: SeenGroup, deletionAt: ReadonlyMap<FleetNode, number>): NodeSurvey {
+export function surveyOf(
+  { nodes }: Fleet,
+  group: SeenGroup,
+  deletionAt: ReadonlyMap<FleetNode, number>,
+  podStay: PodStay,
+): NodeSurvey {
   const surveyed: SurveyedNode[] = [];
   const coming: NodeSurvey['coming'][number][] = [];
   for (const node of nodes) {
@@ -63,9 +65,10 @@ export function surveyOf({ nodes }: Fleet, group: SeenGroup, deletionAt: Readonl
     const at = deletionAt.get(node);
     surveyed.push({
       ...{ fact: factOf(node, at), phase: at === undefined ? 'ready' : 'tainted', group, ofNode: [] },
+      ...{ instance: { id: node.name, name: node.name, providerId: node.name, state: 'running', createdAt: 0 } },
       ...{ pods: [...node.tasks].map(podOf), gpus: GPUS_PER_NODE, gpusRequested: GPUS_PER_NODE - node.free },
     });
   }
   const templates = new Map([[group.id, TEMPLATE]]);
-  return { gpu: GPU, templates, nodes: surveyed, coming, lost: [], unknown: [], turnedUnready: 0, podStay: MOVES_NONE };
+  return { gpu: GPU, templates, nodes: surveyed, coming, lost: [], unknown: [], turnedUnready: 0, podStay };
 }

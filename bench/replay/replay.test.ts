@@ -40,6 +40,31 @@ it('an idle node that is kept takes the next task at once', async () => {
   expect(waitsMs.at(-1)).toBe(0);
 });
 
+it('with moves a node whose tasks fit on another is given back, and each task moved runs on after a minute', async () => {
+  // Both nodes are half free once the first two tasks have ended.
+  const tasks = [
+    task('a', 6, 0, HOUR_MS),
+    task('b', 6, 0, HOUR_MS),
+    task('c', 2, 1, 9 * HOUR_MS),
+    task('d', 2, 2, 9 * HOUR_MS),
+  ];
+  const totals = async (mode: string) =>
+    replay(
+      tasks,
+      ofMuster({ minUnutilizedGPUNodes: 0, scaleDownDelay: 30, defragmentation: { mode } }),
+      new VirtualClock(),
+    );
+  const [stays, moves] = [await totals('plan'), await totals('act')];
+
+  expect([stays.moves, moves.moves, moves.nodesAsked]).toEqual([0, 1, 2]);
+  expect(moves.usedGpuMs).toBe(stays.usedGpuMs);
+  expect(moves.waitsMs).toHaveLength(tasks.length);
+  // Of 18 hours of nodes with one task, eight are saved.
+  const savedMs = (stays.paidGpuMs - moves.paidGpuMs) / 8;
+  expect(savedMs / HOUR_MS).toBeGreaterThan(7.9);
+  expect(savedMs / HOUR_MS).toBeLessThan(8);
+});
+
 const TRACE = `name,cpu_milli,num_gpu,gpu_milli,creation_time,deletion_time,scheduled_time
 early,1,1,500,0,90000,10
 late,1,8,1000,200000,259200,200005

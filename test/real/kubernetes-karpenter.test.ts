@@ -205,9 +205,7 @@ test.for(Object.keys(PROFILES) as Profile[])(
     const made = new Map(BOTH.map((fleet) => [fleet, askedAtMs(scene, fleet).size]));
     await cluster.apply(provisionerOf(POOL, ACTS));
     const startMs = systemClock.monotonic();
-    await untilQuiet(() =>
-      JSON.stringify(BOTH.map((fleet) => [followed.nodesOf(fleet), followed.unboundOf(fleet)])),
-    );
+    await untilQuiet(() => JSON.stringify(BOTH.map((fleet) => [followed.nodesOf(fleet), followed.unboundOf(fleet)])));
     const tookS = Math.round((systemClock.monotonic() - startMs - QUIET_MS) / 1_000);
 
     const outcome = (fleet: Fleet) => {
