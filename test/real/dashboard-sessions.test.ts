@@ -168,3 +168,48 @@ test('new events come to the page by themselves, narrowed by subject and kind', 
   await visitor.picture('event');
   expect(visitor.complaints).toEqual([]);
 });
+
+test('output and terminal go on where they were when the server was killed and is back', async (context) => {
+  const scene = await openDashboardScene(context);
+  const output = await scene.visit();
+  const terminal = await scene.visit();
+  await startByForm(output, 'for n in $(seq 1000); do echo "row $n"; sleep 0.2; done');
+  const id = await startByForm(terminal, 'exec sh', ['With a terminal']);
+  const shows = (text: string) =>
+    until(`it shows ${text}`, async () => (await scene.api.output(id).catch(() => '')).includes(text));
+  await output.page.locator('.lines').getByText('row 5', { exact: false }).first().waitFor();
+  await terminal.page.locator('.terminal .xterm-screen').click();
+  await terminal.page.keyboard.type('echo before $((1+1))\n');
+  await shows('before 2');
+  await scene.server.kill();
+  await output.page.locator('.connection', { hasText: /offline since \d\d:\d\d, data of then/ }).waitFor();
+  await terminal.page.getByText('The connection is lost. It is opened again by itself.').waitFor();
+  expect(await output.page.locator('main.stale').count()).toBe(1);
+  await output.picture('session-offline');
+
+  await scene.restart();
+  await output.page.locator('.connection', { hasText: 'live' }).waitFor();
+  await terminal.page.getByText('The connection is lost').waitFor({ state: 'detached' });
+  await terminal.page.keyboard.type('echo after $((2+2))\n');
+  await shows('after 4');
+  const seen = (): Promise<string[]> =>
+    output.page.locator('.lines').evaluate((lines) => `${(lines as { textContent?: string }).textContent}`.split('\n'));
+  const before = (await seen()).length;
+  await until('more comes', async () => (await seen()).length > before + 5);
+  const rows = await seen();
+  expect(rows).toEqual(rows.map((_, at) => `row ${at + 1}`));
+});
+
+test('output and terminal of a browser whose token is revoked end within 5 seconds', async (context) => {
+  const { visit, api } = await openDashboardScene(context);
+  const visitor = await visit();
+  const { page } = visitor;
+  await startByForm(visitor, 'exec sh', ['With a terminal']);
+  const { items: tokens } = await api.get<{ items: { id: string; name: string }[] }>('/tokens');
+  const browser = tokens.find(({ name }) => name === 'browser');
+  await page.locator('.terminal .xterm-screen').click();
+  await api.request(`/tokens/${browser?.id}`, { method: 'DELETE' });
+  await page.getByText('This browser is logged out.').first().waitFor({ timeout: 5_000 });
+  await page.locator('.terminal').getByRole('status').waitFor({ timeout: 5_000 });
+  await visitor.picture('session-logged-out');
+});

@@ -14,7 +14,8 @@ async function furnished(context: TestContext): Promise<DashboardScene> {
     const { items } = await api.get<{ items: { faulty_documents: number }[] }>('/sources');
     return items.some(({ faulty_documents: faulty }) => faulty > 0);
   });
-  await runCli(world, ['run', '--pool', 'local', '--name', 'greeting', '--', 'echo', 'hello']);
+  const prints = 'echo hello; echo trouble >&2; printf "\\033[31mred\\033[0m\\n"; seq 60';
+  await runCli(world, ['run', '--pool', 'local', '--name', 'greeting', '--', 'sh', '-c', prints]);
   await runCli(world, ['run', '-d', '--pool', 'local', '--name', 'long', '--', 'sleep', '600']);
   await runCli(world, ['run', '-d', '--pool', 'gpu-pool', '--name', 'training', '--', 'sleep', '600']);
   await until('a worker is busy', async () => (await api.workers()).some(({ phase }) => phase === 'busy'));
@@ -28,12 +29,18 @@ async function pathsOf({ api }: DashboardScene, page: Page): Promise<ReadonlyMap
   const inMenu = await links.evaluateAll((all) => all.map((link) => `${link.getAttribute('href')}`));
   const [worker] = await api.workers();
   const { items: sessions } = await api.get<{ items: { id: string }[] }>('/sessions');
+  const { items: decisions } = await api.get<{ items: { id: string }[] }>('/decisions?subject=pool/gpu-pool');
+  const events = await api.events('pool.created');
   return new Map([
     ...inMenu.map((path) => [path.slice(1) || 'overview', path] as const),
     ['settings', '/settings'],
     ['pool', '/pools/local'],
     ['worker', `/workers/${worker?.name}`],
     ['session', `/sessions/${sessions[0]?.id}`],
+    ['session-ended', `/sessions/${sessions.at(-1)?.id}`],
+    ['session-new', `/sessions/new?again=${sessions.at(-1)?.id}`],
+    ['decision', `/decisions/${decisions[0]?.id}`],
+    ['event', `/events/${events[0]?.id}`],
     ['unknown', '/no-such-page'],
   ]);
 }

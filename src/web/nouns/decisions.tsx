@@ -40,7 +40,12 @@ function DecisionPage({ params }: PageProps) {
         const { pool, subject = '' } = decision;
         return (
           <>
-            <h1>Decision about {pool === undefined ? subject : <a href={poolHref(pool)}>pool {pool}</a>}</h1>
+            <h1>Decision about {pool === undefined ? subject : `pool ${pool}`}</h1>
+            {pool !== undefined && (
+              <p>
+                <a href={poolHref(pool)}>The pool with its chart</a>
+              </p>
+            )}
             <DecisionView decision={decision} />
             <Others decision={decision} />
           </>

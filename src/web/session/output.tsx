@@ -118,6 +118,14 @@ function NoLines({ session: { end, output }, isWhole }: { readonly session: Sess
   return <p class="quiet">{output?.bytes ? 'Its output is no longer kept.' : 'It wrote nothing.'}</p>;
 }
 
+/** Scrolls the lines, and not the page, to the hit that one is at. */
+function centre(lines: HTMLElement): void {
+  const mark = lines.querySelector('mark[aria-current]');
+  if (!mark) return;
+  const [from, to] = [lines.getBoundingClientRect(), mark.getBoundingClientRect()];
+  lines.scrollTop += to.top - from.top - from.height / 2;
+}
+
 /** Live output: it follows the end, shows what would not be seen, and finds words. */
 export function Output({ session }: { readonly session: Session }) {
   const { blocks, isCutBefore, isWhole, problem } = useOutput(session);
@@ -129,7 +137,7 @@ export function Output({ session }: { readonly session: Session }) {
   const hits = useMemo(() => search(blocks), [search, blocks]);
   const place = hits.placeOf(at);
   useEffect(() => {
-    ref.current?.querySelector('mark[aria-current]')?.scrollIntoView({ block: 'center' });
+    if (ref.current) centre(ref.current);
   }, [at, words]);
   if (problem) return <Trouble problem={problem} />;
   return (
