@@ -69,3 +69,66 @@ test('every page in both themes and widths has no serious finding of axe, no err
 
   expect(found).toEqual([]);
 });
+
+/** Marks all that takes the focus and is visible; answers how many there are. */
+const MARK = `
+  const all = [...document.querySelectorAll('a[href], button:not(:disabled), input, select, textarea, summary, [tabindex="0"]')];
+  // Of radio buttons with one name the arrows choose.
+  const visible = all.filter((one) => one.checkVisibility() && !(one.type === 'radio' && !one.checked));
+  for (const one of visible) one.dataset.unreached = one.outerHTML.slice(0, 80);
+  visible.length`;
+const REACH = `
+  const at = document.activeElement;
+  delete at.dataset.unreached;
+  getComputedStyle(at).outlineStyle !== 'none' || at === document.body`;
+const LEFT = "[...document.querySelectorAll('[data-unreached]')].map((one) => one.dataset.unreached)";
+
+/** What no number of Tabs reaches, and what takes the focus without showing it. */
+async function keyboardFaults(page: Page): Promise<readonly string[]> {
+  const count = await page.evaluate<number>(`{${MARK}}`);
+  const faults: string[] = [];
+  for (let at = 0; at < count + 2; at++) {
+    await page.keyboard.press('Tab');
+    const isShown = await page.evaluate<boolean>(`{${REACH}}`);
+    if (!isShown)
+      faults.push(`shows no focus: ${await page.evaluate('document.activeElement.outerHTML.slice(0, 80)')}`);
+  }
+  return [...faults, ...(await page.evaluate<string[]>(LEFT))];
+}
+
+test('the keyboard alone reaches all that takes the focus on every page, and letters go to pages, rows and names', async (context) => {
+  const scene = await furnished(context);
+  const visitor = await scene.visit({ role: 'admin' });
+  const { page, open } = visitor;
+  const faults: string[] = [];
+  const paths = await pathsOf(scene, page);
+  for (const path of paths.values()) {
+    await open(path);
+    await atRest(visitor);
+    for (const fault of await keyboardFaults(page)) faults.push(`${path}: ${fault}`);
+  }
+
+  await open('/');
+  await atRest(visitor);
+  await page.keyboard.press('Tab');
+  await page.keyboard.press('Enter');
+  const skippedTo = await page.evaluate('document.activeElement.id');
+  await page.keyboard.press('g');
+  await page.keyboard.press('p');
+  await page.waitForURL(`${scene.origin}/pools`);
+  await page.getByRole('link', { name: 'local', exact: true }).waitFor();
+  for (const key of ['j', 'j', 'Enter']) await page.keyboard.press(key);
+  await page.waitForURL(`${scene.origin}/pools/local`);
+  await page.keyboard.press('?');
+  const keys = await page.getByRole('dialog').innerText();
+  await page.keyboard.press('Escape');
+  await page.keyboard.press('/');
+  await page.keyboard.type('gpu-p');
+  await page.getByRole('option', { name: 'gpu-pool' }).first().waitFor();
+  await page.keyboard.press('Enter');
+  await page.waitForURL(`${scene.origin}/pools/gpu-pool`);
+
+  expect(faults).toEqual([]);
+  expect(skippedTo).toBe('content');
+  expect(keys).toContain('go to anything by its name');
+});

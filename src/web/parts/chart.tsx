@@ -54,6 +54,10 @@ const nowS = (): number => nowMs.peek() / 1_000;
 /** Marks that would cover each other share one. */
 const MARK_PX = 7;
 
+/** Of those that share a mark each click chooses the next. */
+const nextOf = (marks: readonly ChartMark[], chosen: string | undefined): string =>
+  marks[(marks.findIndex(({ id }) => id === chosen) + 1) % marks.length]?.id ?? '';
+
 function Marks({ marks, span, chosen, choose }: { span: PlotSpan } & Pick<ChartProps, 'marks' | 'chosen' | 'choose'>) {
   const placed = new Map<number, ChartMark[]>();
   for (const mark of marks ?? []) {
@@ -64,7 +68,8 @@ function Marks({ marks, span, chosen, choose }: { span: PlotSpan } & Pick<ChartP
   }
   return (
     <div class="marks">
-      {[...placed].map(([leftPx, [first, ...others]]) => {
+      {[...placed].map(([leftPx, here]) => {
+        const [first, ...others] = here;
         if (!first) return null;
         const text = `${moment(first.atMs, zone.value)} ${first.text}${others.length > 0 ? `, and ${others.length} more` : ''}`;
         return (
@@ -74,8 +79,8 @@ function Marks({ marks, span, chosen, choose }: { span: PlotSpan } & Pick<ChartP
             style={`left: ${leftPx}px`}
             title={text}
             aria-label={text}
-            aria-pressed={[first, ...others].some(({ id }) => id === chosen)}
-            onClick={() => choose?.(first.id)}
+            aria-pressed={here.some(({ id }) => id === chosen)}
+            onClick={() => choose?.(nextOf(here, chosen))}
           />
         );
       })}

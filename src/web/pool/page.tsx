@@ -121,7 +121,9 @@ function History({ pool }: HistoryProps) {
             />
           )}
         </Shown>
-        <p class="quiet small">Each mark below the chart is a decision: choose one to read why.</p>
+        <p class="quiet small">
+          Each mark below the chart is a decision: choose one to read why. Where several share a mark, choose it again.
+        </p>
       </section>
       <section aria-label="Why">
         <Shown asked={why} rows={7}>
