@@ -123,7 +123,7 @@ describe.each(FIXTURES)('$title', ({ harness, make, remains, creation, deletion,
     expect(remains(world)).toEqual([]);
   });
 
-  it('leaves nothing when its script is killed after any write or call, and the next one tears it down', async () => {
+  it('is made once and leaves nothing when its script is killed after any write or call, and the next one tears it down', async () => {
     for (let diesAt = 1, isDead = true; isDead; diesAt++) {
       const world = await open();
       const script = world.script({ diesAt });
@@ -135,9 +135,14 @@ describe.each(FIXTURES)('$title', ({ harness, make, remains, creation, deletion,
       script.kill();
 
       const next = make(world.script());
-      if (diesAt % 2 === 0) await world.during(next.setup());
+      if (diesAt % 2 === 0) {
+        await world.during(next.setup());
+        expect(world.ours(), `set up after point ${diesAt}`).toHaveLength(1);
+      }
       await world.during(next.teardown());
       expect(remains(world), `killed after point ${diesAt}`).toEqual([]);
+      const made = world.cloud.machines().filter(({ mark }) => mark !== undefined);
+      expect(made.length, `made after point ${diesAt}`).toBeLessThanOrEqual(fixture.makesAnew ? 2 : 1);
     }
   });
 

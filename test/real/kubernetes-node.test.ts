@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { until } from '#core/testing/until.ts';
@@ -7,6 +8,7 @@ import { kubernetesPrograms } from './parts/kubernetes.ts';
 import { nodeParts } from './parts/node-programs.ts';
 import { type NodeScene, openNodeScene } from './parts/node-scene.ts';
 import { isMissing, needed, type Part } from './parts/part.ts';
+import { LIST, makeProject } from './parts/synced-folder.ts';
 
 const manifest = (name: string): string =>
   readFileSync(join(import.meta.dirname, 'kubernetes', `${name}.yaml`), 'utf8');
@@ -49,6 +51,19 @@ test('the shell pool of the guide runs a session in a real pod, from apply to it
 
   expect(ran).toMatchObject({ code: 3, err: '' });
   expect(ran.out).toContain('/agent/agent.mjs');
+});
+
+test('a folder that is sent along is equal in a real pod in bytes, modes and links', async (context) => {
+  const scene = needed(context, part);
+  const folder = mkdtempSync(join(tmpdir(), 'muster-synced-'));
+  context.onTestFinished(() => rmSync(folder, { recursive: true }));
+  const list = makeProject(join(folder, 'project'));
+  await scene.apply(manifest('velda-config'), manifest('shell'));
+  await scene.untilReady('shell');
+
+  const ran = await scene.muster('run', '-p', 'shell', '--sync', join(folder, 'project'), '--', ...LIST);
+
+  expect(ran).toMatchObject({ code: 0, out: list });
 });
 
 test('a container that restarts under a session: the session ends once, and the pod goes on', async (context) => {

@@ -132,10 +132,14 @@ describe.concurrent('an AgentPool on a simulated cluster', () => {
       return found?.ready === 1 && pods().length === 1;
     });
     const ran = await runCli(world, [...RUN, 'echo', 'in a pod']);
+    world.write('project/main.sh', 'cat data; stat -c %a data main.sh', 0o755);
+    world.write('project/data', 'sent along\n', 0o640);
+    const synced = await runCli(world, ['run', '-p', 'cpu-pool', '--sync', world.path('project'), '--', './main.sh']);
     await fetch(`${cluster.address}${POOLS}/cpu-pool`, { method: 'DELETE' });
     await until('it is gone', () => cluster.fake.objects('agentpools.velda.io').length === 0);
 
     expect(ran).toMatchObject({ code: 0, out: 'in a pod\n' });
+    expect(synced).toMatchObject({ code: 0, out: 'sent along\n640\n755\n' });
     expect(pods()).toEqual([]);
   });
 

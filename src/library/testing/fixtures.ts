@@ -46,6 +46,8 @@ export interface PlatformFixture {
   readonly denied: CallFailure;
   /** What the cloud says where it has no room, and where the account may have no more. */
   readonly shortages: readonly CallFailure[];
+  /** What a lost call left unfinished is deleted and made anew. */
+  readonly makesAnew?: true;
   /** The machine that its fake promises and does not make, if that is not the usual one. */
   readonly late?: ComputerOptions & Readonly<Record<string, unknown>>;
   /** How the nth of many must differ, besides in its name. */
@@ -121,6 +123,7 @@ export const FIXTURES: readonly PlatformFixture[] = [
     deletion: 'delete',
     denied: DOCKER_SLICE.denied,
     shortages: [error('no room', 500, 'mkdir /var/lib/docker/overlay2/1: no space left on device')],
+    makesAnew: true,
     another: (at) => ({ containerName: `box-${at}`, port: 8_000 + at }),
     remains: machines,
     agentFile: fileInScripts,

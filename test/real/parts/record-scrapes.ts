@@ -1,14 +1,16 @@
 // Records scrapes of real servers in the situations that the alerts are about. `alerts.test.ts` plays them to promtool.
-// Run it after a change of the metrics or alerts: node test/real/parts/record-scrapes.ts [minutes]. It takes real time.
+// Run it after a change of the metrics or alerts: node test/real/parts/record-scrapes.ts [minutes [situation…]]. It takes
+// real time.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { stringify } from 'yaml';
+import { parse, stringify } from 'yaml';
 import { systemClock } from '#core/clock.ts';
 import { freePort } from '#core/testing/free-port.ts';
 import { until } from '#core/testing/until.ts';
 import { recordedValues } from './recorded-values.ts';
+import { type NodeScene, openNodeScene } from './simulated-nodes.ts';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const PROGRAM = join(ROOT, 'src/main.ts');
@@ -19,6 +21,8 @@ const REGION = 'us-west-2';
 interface Situation {
   readonly config: (folder: string) => object;
   readonly accessKey?: string;
+  /** GPU node groups of a cluster. */
+  readonly nodes?: NodeScene;
   /** Before the first scrape. */
   readonly arrange?: (muster: (...words: string[]) => void, folder: string) => void;
   /** After that many scrapes. */
@@ -48,7 +52,29 @@ function writePools(folder: string, names: readonly string[]): void {
   }
 }
 
+const NODES = { nodes: { accounts: [{ gce: { project: 'my-project' } }] } };
+
 const SITUATIONS: Readonly<Record<string, Situation>> = {
+  // The group h100-a has room for one machine of eight GPUs.
+  nodes: {
+    config: () => NODES,
+    nodes: {
+      isJoined: true,
+      provisioners: {
+        absent: { existingInstanceGroupNames: ['none-of-that-name'] },
+        small: { existingInstanceGroupNames: ['h100-a'] },
+      },
+      pods: { first: ['small', 8], second: ['small', 8], huge: ['small', 64] },
+    },
+  },
+  unregistered: {
+    config: () => NODES,
+    nodes: {
+      isJoined: false,
+      provisioners: { late: { existingInstanceGroupNames: ['h100-b'], registrationTimeoutSeconds: 60 } },
+      pods: { only: ['late', 8] },
+    },
+  },
   healthy: {
     config: () => ({ ...parameters, agent_pools: [local] }),
     arrange: (muster) => muster('run', '--pool', 'local', '--', 'true'),
@@ -96,6 +122,12 @@ async function startCloud(folder: string, env: Readonly<Record<string, string>>)
   return address;
 }
 
+/** What the scene of node groups needs: the definition as JSON, and how to start simulations. */
+function nodesIn(folder: string, env: Readonly<Record<string, string>>) {
+  const { stdout } = spawnSync(process.execPath, [PROGRAM, 'kube', 'crd', '--nodes'], { env, encoding: 'utf8' });
+  return { program: PROGRAM, folder, env, crd: JSON.stringify(parse(stdout)) };
+}
+
 /** The series of a scrape that alerts are about. */
 function seriesIn(text: string, names: ReadonlySet<string>): Map<string, string> {
   const lines = text.split('\n').filter((line) => names.has(/^[a-z_]+/.exec(line)?.[0] ?? ''));
@@ -120,7 +152,8 @@ async function record(name: string, situation: Situation, given: { root: string;
   const listening = { http_address: `127.0.0.1:${http}`, grpc_address: `127.0.0.1:${grpc}` };
   const file = join(folder, 'muster.yaml');
   writeFileSync(file, stringify({ server: listening, data_dir: env.MUSTER_DATA_DIR, ...situation.config(folder) }));
-  const server = start(['server', '--config', file], folder, env);
+  const serverEnv = { ...env, ...(situation.nodes && (await openNodeScene(nodesIn(folder, env), situation.nodes))) };
+  const server = start(['server', '--config', file], folder, serverEnv);
   const ended = new Promise((resolve) => server.once('exit', resolve));
   await until(`${name} is ready`, async () => (await fetch(`${env.MUSTER_ADDRESS}/readyz`)).ok);
   const token = readFileSync(join(env.MUSTER_DATA_DIR, 'admin.token'), 'utf8').trim();
@@ -152,8 +185,9 @@ async function record(name: string, situation: Situation, given: { root: string;
 
 const root = mkdtempSync(join(tmpdir(), 'muster-record-'));
 mkdirSync(SCRAPES, { recursive: true });
-const scrapes = Number(process.argv[2] ?? 36);
+const [minutes = '36', ...named] = process.argv.slice(2);
+const chosen = Object.entries(SITUATIONS).filter(([name]) => named.length === 0 || named.includes(name));
 const cloud = await startCloud(root, { PATH: process.env.PATH ?? '', HOME: root });
-await Promise.all(Object.entries(SITUATIONS).map(([name, each]) => record(name, each, { root, cloud, scrapes })));
+await Promise.all(chosen.map(([name, each]) => record(name, each, { root, cloud, scrapes: Number(minutes) })));
 rmSync(root, { recursive: true, force: true });
 process.exit(0);
