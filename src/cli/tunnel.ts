@@ -26,7 +26,7 @@ function saidIn(data: RawData): TunnelOut {
     const said = JSON.parse(data.toString()) as TunnelOut | null;
     if (said !== null && ('eof' in said || 'problem' in said)) return said;
   } catch {
-    // Told below.
+    // The fault below says it.
   }
   throw new Fault('unsupported', 'The server sent a message that this version does not understand.');
 }
@@ -73,7 +73,7 @@ function streamOver(socket: WebSocket, clock: { alarm(ms: number, then: () => vo
     if ('problem' in message) throw faultIn(message);
     isEofHeard = true;
     stream.push(null);
-    // Nobody asks for more, and the server is still to close.
+    // The stream asks for no more, and the server is still to close.
     socket.resume();
   };
   const take = (data: RawData, isBinary: boolean): void => {
@@ -83,7 +83,7 @@ function streamOver(socket: WebSocket, clock: { alarm(ms: number, then: () => vo
       stream.destroy(Fault.from(thrown));
     }
   };
-  // Whoever reads or writes sees the error too.
+  // The reader or the writer sees the error too; without a listener it would end the process.
   stream.on('error', () => {});
   for (const sign of ['ping', 'message']) socket.on(sign, listen);
   listen();
