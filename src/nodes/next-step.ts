@@ -3,20 +3,22 @@ import { SECOND_MS } from '#core/clock.ts';
 import type { Alternative, Reason } from '#core/reason.ts';
 import type { AccountRooms } from './account-rooms.ts';
 import { toPutBack } from './defragmentation/next-eviction.ts';
-import type { FreedNode } from './defragmentation/planner.ts';
 import type { Evaluation } from './evaluate.ts';
 import { type GrowthPart, needsFor, planGrowth, urgentFrom } from './growth.ts';
 import type { Policy } from './policy.ts';
 import { nextRotation, type RotationStep } from './rotation.ts';
 import { rotationAt } from './rotation-due.ts';
 import {
+  type DEFRAGMENTED,
   expiringNodes,
   isBusy,
   isEmpty,
+  isForRoom,
   isMassUnready,
   isToEmpty,
   type LostCapacity,
   type NodeSurvey,
+  type ROOM_NEEDED,
   type SeenGroup,
   type SurveyedNode,
 } from './survey.ts';
@@ -31,7 +33,12 @@ export type NodeStep =
   | { readonly do: 'taint'; readonly nodes: readonly SurveyedNode[]; readonly deletionAt: number }
   | RotationStep
   /** `idle`: nodes that pods should not prefer meanwhile. */
-  | { readonly do: 'empty'; readonly freed: readonly FreedNode[]; readonly idle: readonly SurveyedNode[] }
+  | {
+      readonly do: 'empty';
+      readonly nodes: readonly SurveyedNode[];
+      readonly idle: readonly SurveyedNode[];
+      readonly why: typeof DEFRAGMENTED | typeof ROOM_NEEDED;
+    }
   | { readonly do: 'nothing' };
 
 export interface Decided {
@@ -95,8 +102,13 @@ function toUntaint({ survey, evaluation }: StepInput): readonly SurveyedNode[] {
 
 /** Nodes that are being emptied, and where pods must go that have no other place now. */
 function neededAgain({ survey, evaluation }: StepInput): readonly SurveyedNode[] {
-  const needed = new Set([...evaluation.packing.placed.values()].map(({ name }) => name));
-  return survey.nodes.filter(({ phase, fact }) => phase === 'emptying' && needed.has(fact.name));
+  const rooms = [...evaluation.packing.placed.values()];
+  const needed = new Set(rooms.map(({ name }) => name));
+  // Pods that have left one for a larger pod would come back to it, until they have their places.
+  const areSettled = rooms.every(({ kind }) => kind !== 'ready');
+  return survey.nodes.filter(
+    ({ phase, fact }) => phase === 'emptying' && needed.has(fact.name) && (areSettled || !isForRoom(fact)),
+  );
 }
 
 function dueNodes({ survey, now }: StepInput): readonly SurveyedNode[] {

@@ -31,6 +31,10 @@ const REASONS = {
       'A node is not emptied any longer: a pod must stay or has no place, the node is needed, or its hour is over.',
     with: [],
   },
+  'room-needed': {
+    means: 'A pod waits that no group can serve, and fits on the node once smaller pods have moved to others.',
+    with: [],
+  },
   'emptying-done': { means: 'No node is being emptied, so idle nodes are as good as others again.', with: [] },
   'orphan-taint': { means: 'The node bears our taint, and its NodeProvisioner is gone.', with: [] },
   frozen: { means: 'An operator has frozen everything.', with: [] },

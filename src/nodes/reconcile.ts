@@ -222,13 +222,13 @@ export function startNodeReconciling(deps: NodeReconcileDeps): NodeReconciling {
   }
 
   /** What saves nodes, where nothing else is to be done. */
-  async function orSave(deciding: Deciding, { evaluation, decided }: Judged): Promise<Decided> {
+  async function orSave(deciding: Deciding, { claim, evaluation, decided }: Judged): Promise<Decided> {
     const { base, policy, seen } = deciding;
     const { name, groups } = base;
     if (decided.step.do !== 'nothing' || hold() || isMassUnready(seen)) return decided;
     const row = poolRowOf(store, name);
     const { dueAt, ...acting } = await defragmenter.next({
-      ...{ name, policy, survey: seen, evaluation, groups, row, refusedAt },
+      ...{ name, policy, survey: seen, evaluation, groups, row, refusedAt, pending: claim.pending },
     });
     const times = [dueAt, decided.dueAt].filter((at): at is number => at !== undefined);
     return { ...decided, ...acting, dueAt: times.length > 0 ? Math.min(...times) : undefined };

@@ -7,7 +7,7 @@ import { roomToGrow } from './growth.ts';
 import type { PodStay } from './pod-stay.ts';
 import type { Snapshot } from './snapshot.ts';
 import { countsOf, lateRotations, statusOfNodePool } from './status.ts';
-import { isBusy, isEmpty, type SurveyedNode } from './survey.ts';
+import { isBusy, isEmpty, isForRoom, type SurveyedNode } from './survey.ts';
 import { didOf, unlessOf, whyDecided } from './words.ts';
 
 function whyExpiring({ fact, endsAt, pods }: SurveyedNode, podStay: PodStay): string {
@@ -27,6 +27,8 @@ function whyEmptying({ fact, pods }: SurveyedNode, podStay: PodStay): string {
     return why === undefined ? [] : [`${pod.key} waits: ${why}`];
   });
   const rest = kept.length > 0 ? `; ${kept.slice(0, 3).join('; ')}` : '';
+  if (isForRoom(fact))
+    return `Smaller pods leave it since ${since}, so that a larger one that waits fits on it${rest}.`;
   return `Its pods are moved to other nodes since ${since}, so that it can go; ${pods.length} are left${rest}.`;
 }
 

@@ -17,7 +17,7 @@ import type { NodeStep } from './next-step.ts';
 import type { NodeWrites } from './node-writes.ts';
 import { poolRowOf } from './pool-row.ts';
 import { REFUSED_AGAIN_MS } from './rotation.ts';
-import { DEFRAGMENTED, type LostCapacity, type SeenGroup, type SurveyedNode } from './survey.ts';
+import type { LostCapacity, SeenGroup, SurveyedNode } from './survey.ts';
 
 export interface StepDeps {
   readonly store: Store;
@@ -233,7 +233,7 @@ export function openSteps(deps: StepDeps) {
           return;
         case 'empty':
           // All of them before the first eviction: no pod is moved to a node that is emptied next.
-          await Promise.all(step.freed.map(({ node }) => writes.taint(node.fact, clock.now(), DEFRAGMENTED, signal)));
+          await Promise.all(step.nodes.map(({ fact }) => writes.taint(fact, clock.now(), step.why, signal)));
           await Promise.all(step.idle.map(({ fact }) => writes.keepIdle(fact, signal)));
           return;
         case 'evict':

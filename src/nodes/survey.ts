@@ -99,6 +99,16 @@ export const isToEmpty = ({ deletionAt, deletionReason }: NodeFact): boolean =>
 /** The reason of its taint where a node is emptied to save it. */
 export const DEFRAGMENTED = 'defragmented';
 
+/** It was tainted so that smaller pods leave it for a larger one. */
+export const isForRoom = ({ deletionAt, deletionReason }: NodeFact): boolean =>
+  deletionAt !== undefined && deletionReason === ROOM_NEEDED;
+
+/** The reason of its taint then. */
+export const ROOM_NEEDED = 'room-needed';
+
+/** Its pods are moved so that it can go. */
+export const isEmptying = ({ phase, fact }: SurveyedNode): boolean => phase === 'emptying' && isToEmpty(fact);
+
 interface PhaseInput {
   readonly fact: NodeFact;
   readonly pods: readonly PodFact[];
@@ -110,7 +120,8 @@ interface PhaseInput {
 function phaseOf({ fact, pods, gpus, template }: PhaseInput, { now, policy }: SurveyInput): NodePhase {
   const isYoung = now - fact.createdAt < policy.registrationMs;
   if (!fact.isReady || gpus === 0) return isYoung ? 'coming' : 'unready';
-  if (fact.deletionAt !== undefined) return isToEmpty(fact) && pods.length > 0 ? 'emptying' : 'tainted';
+  if (fact.deletionAt !== undefined)
+    return (isToEmpty(fact) || isForRoom(fact)) && pods.length > 0 ? 'emptying' : 'tainted';
   if (fact.isCordoned) return 'unready';
   // Drivers and networks hold a new node back by taints of their own until they are up.
   const known = new Set(template?.taints.map(({ key }) => key));

@@ -3,7 +3,7 @@ import type { Evaluation } from './evaluate.ts';
 import type { Decided, NodeStep } from './next-step.ts';
 import type { Policy } from './policy.ts';
 
-const some = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
+export const some = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 const names = (nodes: readonly { readonly fact: { readonly name: string } }[]): string => {
   const shown = nodes.slice(0, 3).map(({ fact }) => fact.name);
@@ -25,7 +25,7 @@ export function didOf(step: NodeStep): string {
     case 'rotate':
       return `rotate ${some(step.nodes.length, 'node')}: ${names(step.nodes)}`;
     case 'empty':
-      return `empty ${some(step.freed.length, 'node')}: ${names(step.freed.map(({ node }) => node))}`;
+      return `empty ${some(step.nodes.length, 'node')}: ${names(step.nodes)}`;
     case 'evict': {
       const pods = step.evictions.reduce((sum, one) => sum + one.pods.length, 0);
       return `evict ${some(pods, 'pod')} of ${names(step.evictions.map(({ node }) => node))}`;

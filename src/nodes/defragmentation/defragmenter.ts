@@ -2,15 +2,29 @@
 // goes on with the nodes that bear them.
 import { type Clock, HOUR_MS, MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import type { NodePoolRow } from '#core/node.ts';
+import type { PodFact } from '../cluster-objects.ts';
 import type { Evaluation } from '../evaluate.ts';
 import type { Decided, NodeStep } from '../next-step.ts';
 import type { Peers } from '../peers.ts';
 import type { Policy } from '../policy.ts';
-import { isEmpty, isToEmpty, type NodeSurvey, type SeenGroup, type SurveyedNode } from '../survey.ts';
-import { affordable, budgetLeft } from './hourly-budget.ts';
+import { REFUSED_AGAIN_MS } from '../rotation.ts';
+import {
+  DEFRAGMENTED,
+  isEmpty,
+  isEmptying,
+  isForRoom,
+  isToEmpty,
+  type NodeSurvey,
+  ROOM_NEEDED,
+  type SeenGroup,
+  type SurveyedNode,
+} from '../survey.ts';
+import { some } from '../words.ts';
+import { affordable, budgetLeft, evictionsLeft } from './hourly-budget.ts';
 import { emptyingNodes, nextEvictions } from './next-eviction.ts';
 import type { DefragPlan, FreedNode } from './planner.ts';
 import { planInSlices } from './planning.ts';
+import { type RoomInput, roomGoesOn, roomToMake } from './room-maker.ts';
 
 export interface DefragInput {
   readonly name: string;
@@ -21,6 +35,8 @@ export interface DefragInput {
   readonly row: NodePoolRow;
   /** By uid of a pod: when its budget refused last. */
   readonly refusedAt: ReadonlyMap<string, number>;
+  /** Pods that wait and that it must serve. */
+  readonly pending: readonly PodFact[];
 }
 
 export type DefragActing = Pick<Decided, 'step' | 'reason' | 'note' | 'dueAt'>;
@@ -43,7 +59,7 @@ interface Look {
 }
 
 /** The same node with the same pods. */
-const markOf = ({ node, moves }: FreedNode): string =>
+const markOf = ({ node, moves }: Pick<FreedNode, 'node' | 'moves'>): string =>
   [node.fact.uid, ...moves.map(({ pod }) => pod.uid).toSorted()].join(' ');
 
 /** Nothing comes, and nothing waits. */
@@ -52,6 +68,13 @@ const isCalm = ({ survey, evaluation }: DefragInput): boolean =>
   survey.coming.length === 0 &&
   evaluation.nodes <= evaluation.quantities.nodes &&
   survey.nodes.every(({ phase, fact }) => phase !== 'coming' && !isToEmpty(fact));
+
+/** Pods wait, nothing comes for them, and none of them has a place. */
+const isInNeed = ({ survey, evaluation: { packing, quantities } }: DefragInput): boolean =>
+  quantities.pendingPods > 0 &&
+  survey.coming.length === 0 &&
+  survey.nodes.every(({ phase, fact }) => phase !== 'coming' && !isToEmpty(fact)) &&
+  [...packing.placed.values()].every(({ kind }) => kind === 'new');
 
 /** The scheduler must not prefer nodes that are idle, as it does where it spreads pods. */
 const idleNodes = ({ nodes }: NodeSurvey): readonly SurveyedNode[] =>
@@ -77,7 +100,7 @@ export function openDefragmenter(clock: Clock, peers: Pick<Peers, 'otherRooms' |
     const begun = emptyingNodes(input.survey);
     // A pod that waits may be one that was moved.
     if (input.evaluation.quantities.pendingPods > 0) return {};
-    const plan = await planInSlices(clock, input, peers, ({ phase }) => phase === 'emptying');
+    const plan = await planInSlices(clock, input, peers, isEmptying);
     const planned = new Set(plan.freed.map(({ node }) => node));
     const lost = begun.filter((node) => !planned.has(node));
     if (lost.length > 0) return putBack(lost, plan);
@@ -99,21 +122,63 @@ export function openDefragmenter(clock: Clock, peers: Pick<Peers, 'otherRooms' |
     const settled = chosen.filter((one) => look?.found.has(markOf(one)));
     if (settled.length > 0) {
       looks.delete(name);
-      const step: NodeStep = { do: 'empty', freed: settled, idle: idleNodes(survey) };
+      const nodes = settled.map(({ node }) => node);
+      const step: NodeStep = { do: 'empty', nodes, idle: idleNodes(survey), why: DEFRAGMENTED };
       return { step, reason: { code: 'defragmented' } };
     }
     looks.set(name, { at: now, found: new Set(chosen.map(markOf)) });
     return chosen.length > 0 ? { dueAt: now + SETTLE_MS } : {};
   }
 
+  const roomInput = (input: DefragInput): RoomInput => ({
+    ...input,
+    others: peers.otherRooms(input.name),
+    takers: peers.takers(),
+  });
+
+  /** What is found must still hold after a while, as with plans. */
+  function beginRoom(input: DefragInput): Partial<DefragActing> {
+    const { name, row, policy, survey } = input;
+    const now = clock.now();
+    const budget = budgetLeft(row, policy, survey, now);
+    const look = looks.get(name);
+    if (budget.nodes === 0) return {};
+    if (look && look.at + SETTLE_MS > now) return { dueAt: look.at + SETTLE_MS };
+    const made = roomToMake(roomInput(input), mayBegin);
+    if (!made || made.moves.length > budget.evictions) return {};
+    const mark = `${made.pod.uid} ${markOf(made)}`;
+    if (!look?.found.has(mark)) {
+      looks.set(name, { at: now, found: new Set([mark]) });
+      return { dueAt: now + SETTLE_MS };
+    }
+    looks.delete(name);
+    const note = `${some(made.moves.length, 'pod')} of ${made.node.fact.name} move for ${made.pod.key}`;
+    const step: NodeStep = { do: 'empty', nodes: [made.node], idle: [], why: ROOM_NEEDED };
+    return { step, reason: { code: 'room-needed' }, note };
+  }
+
+  function goOnWithRoom(input: DefragInput): Partial<DefragActing> {
+    const { evictions, vain } = roomGoesOn(roomInput(input));
+    if (vain.length > 0) return { step: { do: 'untaint', nodes: vain }, reason: { code: 'not-emptied' } };
+    const mayAsk = ({ uid }: PodFact): boolean => clock.now() - (input.refusedAt.get(uid) ?? 0) >= REFUSED_AGAIN_MS;
+    const asked = evictions.map(({ node, pods }) => ({ node, pods: pods.filter(mayAsk) }));
+    const left = evictionsLeft(input.row, input.policy, clock.now());
+    const due = asked.filter(({ pods }) => pods.length > 0 && pods.length <= left);
+    if (due.length === 0) return { dueAt: clock.now() + SETTLE_MS };
+    return { step: { do: 'evict', evictions: due, why: 'defragmentation' }, reason: { code: 'room-needed' } };
+  }
+
   return {
     async next(input) {
       const { name, survey, policy } = input;
+      if (policy.defragmentation.mode === 'act' && survey.nodes.some(({ fact }) => isForRoom(fact)))
+        return goOnWithRoom(input);
       if (policy.defragmentation.mode === 'act' && emptyingNodes(survey).length > 0) return goOn(input);
       const isDone = survey.nodes.every(({ fact }) => !isToEmpty(fact));
       const idle = survey.nodes.filter(({ fact }) => fact.isKeptIdle);
       if (isDone && idle.length > 0) return { step: { do: 'untaint', nodes: idle }, reason: { code: 'emptying-done' } };
       if (policy.defragmentation.mode === 'act' && isCalm(input)) return begin(input);
+      if (policy.defragmentation.mode === 'act' && isInNeed(input)) return beginRoom(input);
       looks.delete(name);
       return {};
     },

@@ -3,7 +3,7 @@ import { HOUR_MS } from '#core/clock.ts';
 import type { NodePoolRow } from '#core/node.ts';
 import type { Policy } from '../policy.ts';
 import { type Eviction, REFUSED_AGAIN_MS } from '../rotation.ts';
-import { isEmpty, isToEmpty, type NodeSurvey, type SurveyedNode } from '../survey.ts';
+import { isEmpty, isEmptying, isForRoom, isToEmpty, type NodeSurvey, type SurveyedNode } from '../survey.ts';
 import { evictionsLeft } from './hourly-budget.ts';
 import { toMove } from './movable.ts';
 import type { DefragPlan } from './planner.ts';
@@ -11,8 +11,7 @@ import type { DefragPlan } from './planner.ts';
 /** A step that is not done within the hour of its budget is given up. */
 const isOverdue = ({ fact }: SurveyedNode, now: number): boolean => now - (fact.deletionAt ?? now) >= HOUR_MS;
 
-export const emptyingNodes = ({ nodes }: NodeSurvey): readonly SurveyedNode[] =>
-  nodes.filter(({ phase }) => phase === 'emptying');
+export const emptyingNodes = ({ nodes }: NodeSurvey): readonly SurveyedNode[] => nodes.filter(isEmptying);
 
 /** Nodes that are not emptied any longer, whatever a plan would say; those that end soon are emptied for that reason. */
 export function toPutBack(
@@ -21,7 +20,8 @@ export function toPutBack(
 ): readonly SurveyedNode[] {
   const isGivenUp = (node: SurveyedNode): boolean =>
     node.phase === 'unready' || policy.defragmentation.mode !== 'act' || isOverdue(node, now);
-  return nodes.filter((node) => isToEmpty(node.fact) && !isEmpty(node) && node.phase !== 'expiring' && isGivenUp(node));
+  const isOurs = ({ fact }: SurveyedNode): boolean => isToEmpty(fact) || isForRoom(fact);
+  return nodes.filter((node) => isOurs(node) && !isEmpty(node) && node.phase !== 'expiring' && isGivenUp(node));
 }
 
 export interface EvictionInput {

@@ -4,7 +4,7 @@ import type { Evaluation } from '../evaluate.ts';
 import { leaversOf } from '../rotation-due.ts';
 import { type Emptying, openEmptying } from '../simulation/emptying.ts';
 import { addTo, openPodRoom, type PodRoom } from '../simulation/room.ts';
-import { expiringNodes, type NodeSurvey, ownTaints, type SeenGroup, type SurveyedNode } from '../survey.ts';
+import { expiringNodes, isEmptying, type NodeSurvey, ownTaints, type SeenGroup, type SurveyedNode } from '../survey.ts';
 import { worthEmptying } from './gain.ts';
 import { budgetObstacleOf, obstacleOf, toMove } from './movable.ts';
 
@@ -52,7 +52,7 @@ function roomOf({ fact, pods, ofNode }: SurveyedNode): PodRoom {
 
 /** Nodes that are being emptied come first, then those with the fewest GPUs in use, and of these the ones with few pods. */
 const byOrder = (a: SurveyedNode, b: SurveyedNode): number =>
-  Number(b.phase === 'emptying') - Number(a.phase === 'emptying') ||
+  Number(isEmptying(b)) - Number(isEmptying(a)) ||
   a.gpusRequested - b.gpusRequested ||
   a.pods.length - b.pods.length ||
   (a.fact.name < b.fact.name ? -1 : 1);
@@ -64,8 +64,7 @@ const sparesOf = (group: SeenGroup, { nodes }: NodeSurvey): number =>
   nodes.filter((node) => node.group === group && node.fact.deletionAt !== undefined).length;
 
 /** A node that is empty saves nothing once it is filled. */
-const takesPods = ({ phase, pods }: SurveyedNode): boolean =>
-  phase === 'emptying' || (phase === 'ready' && pods.length > 0);
+const takesPods = (node: SurveyedNode): boolean => isEmptying(node) || (node.phase === 'ready' && node.pods.length > 0);
 
 /** Its room, those where its pods may go, and the neighbours. */
 function openRooms({ survey, others, takers }: PlannerInput) {
@@ -92,7 +91,7 @@ export function openDefragPlanner(input: PlannerInput): DefragPlanner {
   function refusalOf(node: SurveyedNode): string | undefined {
     const obstacle = obstacleOf(node, podStay);
     // Of one that is being emptied a budget only delays the rest.
-    if (obstacle !== undefined || !node.group || node.phase === 'emptying') return obstacle;
+    if (obstacle !== undefined || !node.group || isEmptying(node)) return obstacle;
     if ((spares.get(node.group) ?? 0) <= 0) return `its group ${node.group.policy.name} is at its least size`;
     return budgetObstacleOf(node, podStay);
   }
@@ -110,13 +109,13 @@ export function openDefragPlanner(input: PlannerInput): DefragPlanner {
 
   return {
     nodes: survey.nodes
-      .filter((node) => node.phase === 'emptying' || (takesPods(node) && toMove(node).length > 0))
+      .filter((node) => isEmptying(node) || (takesPods(node) && toMove(node).length > 0))
       .toSorted(byOrder),
     consider(node) {
       const obstacle = refusalOf(node) ?? placeAll(node);
       if (obstacle !== undefined) return void kept.set(node.fact.name, obstacle);
       emptied.push(node);
-      if (node.group && node.phase !== 'emptying') spares.set(node.group, (spares.get(node.group) ?? 0) - 1);
+      if (node.group && !isEmptying(node)) spares.set(node.group, (spares.get(node.group) ?? 0) - 1);
     },
     plan() {
       const worth = worthEmptying(emptied, input);

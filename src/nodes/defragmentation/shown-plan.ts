@@ -1,7 +1,7 @@
 // A plan of defragmentation as people see it. Pure.
 import type { NodePoolRow, ShownDefragmentation, ShownFreedNode } from '#core/node.ts';
 import type { Policy } from '../policy.ts';
-import type { NodeSurvey } from '../survey.ts';
+import { isEmptying, type NodeSurvey } from '../survey.ts';
 import { affordable, budgetLeft } from './hourly-budget.ts';
 import type { DefragPlan, FreedNode } from './planner.ts';
 
@@ -35,10 +35,10 @@ function shownFreed({ node, moves }: FreedNode, gpu: string, when: ShownFreedNod
 export function shownDefragPlan({ freed, kept }: DefragPlan, input: ShownPlanInput): ShownDefragmentation {
   const { name, policy, survey, row, now } = input;
   const { mode } = policy.defragmentation;
-  const further = freed.filter(({ node }) => node.phase !== 'emptying');
+  const further = freed.filter(({ node }) => !isEmptying(node));
   const soon = new Set(affordable(further, budgetLeft(row, policy, survey, now)));
   const whenOf = (one: FreedNode): ShownFreedNode['when'] => {
-    if (one.node.phase === 'emptying') return 'under way';
+    if (isEmptying(one.node)) return 'under way';
     return soon.has(one) ? 'this hour' : 'later';
   };
   const nodes = freed.map((one) => shownFreed(one, survey.gpu, whenOf(one)));
