@@ -1,4 +1,4 @@
-import { type Budget, openBudget, type Rate } from '#core/budget.ts';
+import { type CallBudget, openCallBudget, type Rate } from '#core/call-budget.ts';
 import type { Clock } from '#core/clock.ts';
 import { Fault, type FaultKind } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
@@ -59,8 +59,8 @@ const PAUSE_WHEN_THROTTLED_MS = 1_000;
 interface AccountLimits {
   readonly concurrency: ConcurrencyLimit;
   readonly rates: { read: number; write: number };
-  read?: Budget;
-  write?: Budget;
+  read?: CallBudget;
+  write?: CallBudget;
   /** How many open things share it. */
   users: number;
 }
@@ -82,12 +82,12 @@ export function openGate({ store, clock, log, observe }: GateDeps): Gate {
     const perSecond = typeof rate === 'number' ? rate : rate.perSecond;
     if (perSecond >= shared.rates[is]) return;
     shared.rates[is] = perSecond;
-    shared[is] = openBudget(clock, rate);
+    shared[is] = openCallBudget(clock, rate);
   }
 
   async function send<T>(
     call: GateCall,
-    budget: Budget | undefined,
+    budget: CallBudget | undefined,
     run: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     await budget?.take(call.signal);

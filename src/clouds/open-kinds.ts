@@ -1,6 +1,6 @@
 import { canonicalJson, shortHash } from '#config/canonical.ts';
 import type { Chosen } from '#config/kinds.ts';
-import type { Rate } from '#core/budget.ts';
+import type { Rate } from '#core/call-budget.ts';
 import { Fault } from '#core/fault.ts';
 import type { Log } from '#core/log.ts';
 import type { AnyKind, Context, Kinds } from '#core/provider.ts';

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Rate } from './budget.ts';
+import type { Rate } from './call-budget.ts';
 import type { Clock } from './clock.ts';
 import type { ClusterAccess, ServerReach } from './cluster-access.ts';
 import type { Fault, FaultKind } from './fault.ts';

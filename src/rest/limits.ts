@@ -1,4 +1,4 @@
-import { openBudget, type Rate } from '#core/budget.ts';
+import { openCallBudget, type Rate } from '#core/call-budget.ts';
 import type { Clock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 
@@ -21,7 +21,7 @@ export function openLimits<Request>(
 ): WithinLimits<Request> {
   const budgets = limits.map(({ counts = () => true, burst, perSecond }) => {
     const rate = { burst: Math.max(1, burst * factor), perSecond: perSecond * factor };
-    return { counts, budget: openBudget(clock, rate) };
+    return { counts, budget: openCallBudget(clock, rate) };
   });
   return async (request, signal, send) => {
     const counting = budgets.filter(({ counts }) => counts(request));

@@ -1,4 +1,4 @@
-import { type Budget, openBudget, type Rate } from '#core/budget.ts';
+import { type CallBudget, openCallBudget, type Rate } from '#core/call-budget.ts';
 import type { Clock } from '#core/clock.ts';
 
 /** How often one action may be asked, and for how many machines, as token buckets. */
@@ -18,8 +18,8 @@ const times = ({ perSecond, burst }: Rate, factor: number): Rate => ({
 const withSpare = ({ perSecond, burst }: Rate): Rate => ({ perSecond, burst: Math.max(1, burst - 1) });
 
 interface Budgets {
-  readonly requests: Budget;
-  readonly machines: Budget | undefined;
+  readonly requests: CallBudget;
+  readonly machines: CallBudget | undefined;
   /** The most machines to ask for since one call was too much; each that passes doubles it. */
   most: number;
 }
@@ -45,8 +45,8 @@ export function openRates(clock: Clock, rateOf: (action: string) => ActionRate, 
   function budgetsOf(action: string): Budgets {
     const { bucket = action, requests, machines } = rateOf(action);
     const budgets = opened.get(bucket) ?? {
-      requests: openBudget(clock, withSpare(times(requests, factor))),
-      machines: machines && openBudget(clock, times(machines, factor)),
+      requests: openCallBudget(clock, withSpare(times(requests, factor))),
+      machines: machines && openCallBudget(clock, times(machines, factor)),
       most: Number.POSITIVE_INFINITY,
     };
     opened.set(bucket, budgets);

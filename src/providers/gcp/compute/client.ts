@@ -1,4 +1,4 @@
-import type { Rate } from '#core/budget.ts';
+import type { Rate } from '#core/call-budget.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Context } from '#core/provider.ts';
 import type { RestRequest } from '#rest/client.ts';

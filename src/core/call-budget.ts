@@ -1,7 +1,7 @@
 import type { Clock } from './clock.ts';
 
 /** How often a cloud may be called; waits are served in the order of asking. */
-export interface Budget {
+export interface CallBudget {
   /** Resolves when the next call may leave, or at once when the signal aborts; `weight` counts as that many calls. */
   take(signal: AbortSignal, weight?: number): Promise<void>;
   /** How many calls could leave this moment without waiting. */
@@ -19,7 +19,7 @@ export interface Rate {
 }
 
 /** Lets `perSecond` calls a second through, and after a quiet time as many at once as `burst` says: one second's worth where only a number is given. */
-export function openBudget(clock: Clock, rate: number | Rate): Budget {
+export function openCallBudget(clock: Clock, rate: number | Rate): CallBudget {
   const { perSecond, burst } = typeof rate === 'number' ? { perSecond: rate, burst: rate } : rate;
   const spacingMs = 1_000 / perSecond;
   const burstMs = Math.max(0, (burst - 1) * spacingMs);

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type Budget, openBudget } from './budget.ts';
+import { type CallBudget, openCallBudget } from './call-budget.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 const signal = new AbortController().signal;
 
 /** When each of `count` calls may leave, in milliseconds from now. */
-async function times(clock: VirtualClock, budget: Budget, { count = 1, weight = 1 } = {}): Promise<number[]> {
+async function times(clock: VirtualClock, budget: CallBudget, { count = 1, weight = 1 } = {}): Promise<number[]> {
   const startMs = clock.monotonic();
   const left: number[] = [];
   for (let at = 0; at < count; at++)
@@ -18,20 +18,20 @@ describe('a budget', () => {
   it('lets one second’s worth through at once, and then one after the other', async () => {
     const clock = new VirtualClock();
 
-    expect(await times(clock, openBudget(clock, 2), { count: 5 })).toEqual([0, 0, 500, 1_000, 1_500]);
+    expect(await times(clock, openCallBudget(clock, 2), { count: 5 })).toEqual([0, 0, 500, 1_000, 1_500]);
   });
 
   it('lets as many through at once as its burst says', async () => {
     const clock = new VirtualClock();
 
-    expect(await times(clock, openBudget(clock, { perSecond: 2, burst: 4 }), { count: 6 })).toEqual([
+    expect(await times(clock, openCallBudget(clock, { perSecond: 2, burst: 4 }), { count: 6 })).toEqual([
       0, 0, 0, 0, 500, 1_000,
     ]);
   });
 
   it('takes back what was not used', async () => {
     const clock = new VirtualClock();
-    const budget = openBudget(clock, { perSecond: 2, burst: 1_000 });
+    const budget = openCallBudget(clock, { perSecond: 2, burst: 1_000 });
     await budget.take(signal, 1_000);
 
     budget.giveBack(400);
@@ -43,7 +43,7 @@ describe('a budget', () => {
 
   it('counts a heavy call as many', async () => {
     const clock = new VirtualClock();
-    const budget = openBudget(clock, { perSecond: 2, burst: 1_000 });
+    const budget = openCallBudget(clock, { perSecond: 2, burst: 1_000 });
 
     expect(await times(clock, budget, { weight: 1_000 })).toEqual([0]);
     await clock.advance(3_600_000);
@@ -52,7 +52,7 @@ describe('a budget', () => {
 
   it('says how many could leave at once', async () => {
     const clock = new VirtualClock();
-    const budget = openBudget(clock, { perSecond: 2, burst: 10 });
+    const budget = openCallBudget(clock, { perSecond: 2, burst: 10 });
     expect(budget.room()).toBe(10);
 
     await budget.take(signal, 7);
@@ -65,7 +65,7 @@ describe('a budget', () => {
 
   it('lets nothing through while it is paused', async () => {
     const clock = new VirtualClock();
-    const budget = openBudget(clock, 10);
+    const budget = openCallBudget(clock, 10);
     budget.pause(1_500);
 
     expect(await times(clock, budget, { count: 2 })).toEqual([1_500, 1_600]);
