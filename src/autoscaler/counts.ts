@@ -14,6 +14,8 @@ export interface Counts {
   idleSlots: number;
   /** What the machines that exist or may exist cost together, in whole billionths: a sum in any order is the same. */
   pricePerHourNano: number;
+  /** What budgets count for the launches of this plan. */
+  launchedNano: number;
   /** Idle slots beyond the queue; negative where the queue is longer. */
   idleSize: number;
   /** Removed for what they did, not to save money, or kept in spite of it: a judgement for each reason. */
@@ -48,6 +50,7 @@ export function countWorkers(facts: Facts): Counts {
     size: 0,
     total: 0,
     pricePerHourNano: 0,
+    launchedNano: 0,
     idleSlots: 0,
     idleSize: 0,
     notes: [],

@@ -1,3 +1,4 @@
+import type { BudgetRoom } from '#core/budget.ts';
 import type { FaultKind } from '#core/fault.ts';
 import type { Scaling, UpdatePolicy } from '#core/pool.ts';
 import type { Alternative, Reason } from '#core/reason.ts';
@@ -35,6 +36,10 @@ export interface OfferFact {
   readonly coolingUntilMs?: number | undefined;
   readonly coolingFault?: FaultKind | undefined;
   readonly coolingWhy?: string | undefined;
+  /** What budgets count for a machine of it, where that is not its price. */
+  readonly countedPerHour?: number | undefined;
+  /** It has no price that budgets count. */
+  readonly isUnpriced?: true | undefined;
 }
 
 /** All that a decision rests on. Every time in it is on one clock that only grows. */
@@ -49,6 +54,8 @@ export interface Facts {
   readonly queued: number;
   /** In the order to try them; none for a manual pool, whose agents come and go by themselves. */
   readonly offers: readonly OfferFact[];
+  /** What the budgets leave that would stop it; absent: it is under none. */
+  readonly budgets?: readonly BudgetRoom[] | undefined;
   /** Absent: `keep`. */
   readonly updatePolicy?: UpdatePolicy | undefined;
   /** False until the cloud has been listed and each of its unknown machines is adopted or gone. */

@@ -15,6 +15,7 @@ interface Written {
   readonly setBy?: Facts['setBy'];
   readonly queued: number;
   readonly offers: readonly (Omit<OfferFact, 'coolingUntilMs'> & { readonly coolingForMs?: number })[];
+  readonly budgets?: Facts['budgets'];
   readonly updatePolicy?: Facts['updatePolicy'];
   /** The conditions that hold. */
   readonly is: readonly (typeof CONDITIONS)[number][];
@@ -41,6 +42,7 @@ export function writeFacts(facts: Facts, redactText = (text: string): string => 
   for (let at = 0; at < facts.offers.length; at += 1)
     text += `${at === 0 ? '' : ','}${writeOffer(facts.offers[at] as OfferFact, nowMs, redactText)}`;
   text += ']';
+  if (facts.budgets !== undefined) text += `,"budgets":${JSON.stringify(facts.budgets)}`;
   if (facts.updatePolicy !== undefined) text += `,"updatePolicy":"${facts.updatePolicy}"`;
   text += `,"is":${writeConditions(facts)}`;
   if (cloudFault) {
@@ -176,6 +178,7 @@ export function readFacts(inputs: string): Facts {
     offers: written.offers.map(({ coolingForMs, ...offer }) =>
       coolingForMs === undefined ? offer : { ...offer, coolingUntilMs: NOW_MS + coolingForMs },
     ),
+    budgets: written.budgets,
     updatePolicy: written.updatePolicy,
     isReady: is.includes('isReady'),
     isPaused: is.includes('isPaused'),

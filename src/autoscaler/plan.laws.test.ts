@@ -1,11 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { countedPerHour } from './budget-room.ts';
 import { type Facts, type Plan, plan, type WorkerFact } from './plan.ts';
 import { reasons } from './reasons.ts';
 import { NOW_MS, someFacts } from './testing/facts.ts';
 
 const active = {
   offers: [{ id: 'a' }],
+  budgets: undefined,
   updatePolicy: 'keep',
   isReady: true,
   isPaused: false,
@@ -24,6 +26,20 @@ const running = ({ workers }: Facts): WorkerFact[] =>
   workers.filter(({ phase, isStopping }) => phase !== 'parked' || isStopping === true);
 const removed = ({ actions }: Plan): string[] =>
   actions.flatMap((action) => (action.do === 'remove' ? [action.worker] : []));
+
+/** What budgets count for its launches; infinite where they count no price. */
+function countedOf({ actions }: Plan, offers: Facts['offers']): number {
+  const prices = new Map(offers.map((offer) => [offer.id, countedPerHour(offer) ?? Number.POSITIVE_INFINITY]));
+  return actions.reduce((sum, one) => sum + (one.do === 'launch' ? one.count * (prices.get(one.offer) ?? 0) : 0), 0);
+}
+
+function leastLeft(budgets: NonNullable<Facts['budgets']>): number {
+  const lefts = budgets.flatMap(({ perHour, hourLeft = -1, perMonth, monthLeft = -1 }) => [
+    ...(perHour === undefined ? [] : [hourLeft]),
+    ...(perMonth === undefined ? [] : [monthLeft]),
+  ]);
+  return Math.min(...lefts);
+}
 
 /** The facts after the plan was carried out and the clouds have agreed, at the same moment. */
 function carriedOut(facts: Facts, made: Plan, step: number): Facts {
@@ -82,6 +98,30 @@ describe('plan', () => {
         if (launches.some(({ offer }) => priceOf(offer) > 0)) expect(price).toBeLessThanOrEqual(maxPricePerHour + 1e-6);
       }),
       { numRuns: 3_000 },
+    );
+  });
+
+  it('never plans launches that exceed a budget, nor such of a price that none counts', () => {
+    fc.assert(
+      fc.property(activeFacts, someFacts, (facts, { budgets = [], offers }) => {
+        const made = plan({ ...facts, budgets, offers });
+        const price = countedOf(made, offers);
+        if (budgets.length > 0 && price !== 0) expect(price).toBeLessThanOrEqual(leastLeft(budgets) + 1e-6);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+
+  it('takes no worker with a session away, whatever is spent', () => {
+    fc.assert(
+      fc.property(someFacts, (facts) => {
+        const spent = { ...facts, budgets: [{ name: 'all', perMonth: 1, monthLeft: -1, isSpent: true as const }] };
+        const gone = new Set(plan(spent).actions.flatMap((one) => (one.do === 'remove' ? one.worker : [])));
+        const busy = facts.workers.filter(({ phase, slots, freeSlots }) => phase === 'busy' && freeSlots < slots);
+
+        expect(busy.filter(({ name }) => gone.has(name))).toEqual([]);
+      }),
+      { numRuns: 1_500 },
     );
   });
 

@@ -1,7 +1,10 @@
-import { type Counts, countWorkers, figuresOf } from './counts.ts';
+import type { BudgetRoom } from '#core/budget.ts';
+import { countedPerHour } from './budget-room.ts';
+import { addDrain, addRemoval, type Counts, countWorkers, figuresOf } from './counts.ts';
 import type { Action, Facts, Plan, WorkerFact } from './facts.ts';
 import { removeOverdue } from './overdue.ts';
 import { type Judgement, judge, type PoolReason } from './reasons.ts';
+import { removalOrder } from './removal-order.ts';
 import { replaceOutdated } from './replace.ts';
 import { grow, judgeGrowth, shrink } from './scale.ts';
 
@@ -30,7 +33,14 @@ export function plan(facts: Facts): Plan {
 }
 
 /** Bounds that are no number of agents: at one of them, idle slots and the queue ask in vain. */
-const AT_BOUND: ReadonlySet<string> = new Set(['max-price', 'backends-full'] satisfies PoolReason[]);
+const AT_BOUND: ReadonlySet<string> = new Set([
+  'max-price',
+  'budget-hour',
+  'budget-month',
+  'budget-spent',
+  'price-unknown',
+  'backends-full',
+] satisfies PoolReason[]);
 
 /** After the actions of the plan. A lost worker with sessions is still wanted: they wait for it. */
 function wantedWorkers(facts: Facts, { size, idleSize, phases }: Counts, { reason }: Judgement): number {
@@ -50,10 +60,30 @@ function decide(facts: Facts, counts: Counts): Judgement {
   removeOverdue(facts, counts);
   if (facts.offers.length === 0) return judge('manual', { facts }, false);
   if (!facts.isReady) return judge(facts.cloudFault === undefined ? 'not-listed' : 'cloud-fault', { facts }, false);
+  const spent = facts.budgets?.find(({ isSpent }) => isSpent);
+  const letGo = spent && letGoFor(facts, counts, spent);
+  if (letGo) return letGo;
   replaceOutdated(facts, counts);
   const growth = grow(facts, counts);
   const shrinkage = growth.needed > 0 ? undefined : shrink(facts, counts);
   return shrinkage ? judge(shrinkage.how, { facts, shrinkage }, shrinkage.removed > 0) : judgeGrowth(facts, growth);
+}
+
+/**
+ * What costs and has no session goes, whatever the pool would keep idle; with a session it takes no other, or a queue
+ * would keep it busy for ever. Undefined: nothing of the pool costs.
+ */
+function letGoFor(facts: Facts, counts: Counts, budget: BudgetRoom): Judgement | undefined {
+  const free = new Set(facts.offers.filter((offer) => countedPerHour(offer) === 0).map(({ id }) => id));
+  const costs = ({ offer }: WorkerFact): boolean => offer === undefined || !free.has(offer);
+  if (facts.offers.length > 0 && facts.offers.every(({ id }) => free.has(id))) return undefined;
+  const why = `budget ${budget.name} is spent`;
+  const going = removalOrder(facts, counts).filter(costs);
+  for (const worker of going) addRemoval(counts, worker, { why });
+  const busy = facts.workers.filter((worker) => worker.phase === 'busy' && costs(worker));
+  for (const worker of busy) addDrain(counts, worker, why);
+  const finishing = busy.length + counts.phases.draining;
+  return judge('budget-spent', { facts, budget, going: going.length, finishing }, going.length + busy.length > 0);
 }
 
 /** Whatever has no session goes at once; the others finish first. */

@@ -1,7 +1,9 @@
 // Every reason of a decision about a pool, with its sentence. No sentence holds a running time: equal reasons read alike.
+import type { BudgetRoom } from '#core/budget.ts';
 import { formatDuration } from '#core/duration.ts';
 import type { Reason, SubjectReasons } from '#core/reason.ts';
 import type { LimitName } from '#core/schedule.ts';
+import { limitText } from './budget-room.ts';
 import { mostIdleSlots } from './counts.ts';
 import type { Facts, WorkerFact } from './facts.ts';
 import type { Growth, Shrinkage } from './scale.ts';
@@ -32,6 +34,7 @@ type Growing = PlanFacts & { readonly growth: Growth };
 type Shrinking = PlanFacts & { readonly shrinkage: Shrinkage };
 type Overdue = PlanFacts & { readonly count: number; readonly afterMs: number };
 type Outdated = PlanFacts & { readonly count: number };
+type LettingGo = PlanFacts & { readonly budget: BudgetRoom; readonly going: number; readonly finishing: number };
 type Removing = PlanFacts & { readonly going: number; readonly staying: number };
 
 const maxAgents = ({ facts }: PlanFacts): number => facts.scaling.maxAgents;
@@ -92,6 +95,25 @@ function launching({ facts, growth }: Growing): string | undefined {
 const lacking = ({ facts, growth }: Growing): string => shortage(facts, growth.idleSlots);
 const idleNow = ({ facts, shrinkage }: Shrinking): string => slotsNow(facts, shrinkage.idleSlots);
 const said = ({ growth }: Growing): string => (growth.coolingWhy === undefined ? '' : ` (${growth.coolingWhy})`);
+
+const budgetName = ({ growth }: Growing): string | undefined => growth.tightest?.budget.name;
+const limitOfBudget = ({ growth: { tightest } }: Growing): string => (tightest ? limitText(tightest) : 'a budget');
+
+/** What is launched up to a budget, or why nothing is. */
+function heldByBudget(details: Growing): string {
+  const launched = launching(details);
+  const limit = limitOfBudget(details);
+  return launched === undefined
+    ? `${lacking(details)}, but another machine would exceed ${limit}`
+    : `${launched}, up to ${limit}`;
+}
+
+function unpricedOffers({ facts }: PlanFacts): string | undefined {
+  const ids = facts.offers.flatMap(({ id, isUnpriced, countedPerHour, pricePerHour }) =>
+    isUnpriced || (countedPerHour ?? pricePerHour) === undefined ? [id] : [],
+  );
+  return ids.length > 0 ? ids.join(' ') : undefined;
+}
 
 function coolingOffers({ facts }: PlanFacts): string | undefined {
   const ids = facts.offers.flatMap(({ id, coolingUntilMs = 0 }) => (coolingUntilMs > facts.nowMs ? [id] : []));
@@ -226,6 +248,39 @@ const RULES = {
       growth.launched > 0
         ? 'you raise max_price_per_hour'
         : 'you raise max_price_per_hour, or a more expensive worker is removed',
+  }),
+  'budget-hour': rule<Growing>({
+    means: 'The pool lacks workers, and `per_hour` of a budget allows no more.',
+    with: { budget: budgetName, perHour: ({ growth }) => growth.tightest?.budget.perHour },
+    why: heldByBudget,
+    unless: (details) => `you raise ${limitOfBudget(details)}, or a machine under it is removed`,
+  }),
+  'budget-month': rule<Growing>({
+    means: 'The pool lacks workers, and `per_month` of a budget does not hold another hour of one more machine.',
+    with: { budget: budgetName, perMonth: ({ growth }) => growth.tightest?.budget.perMonth },
+    why: heldByBudget,
+    unless: (details) => `you raise ${limitOfBudget(details)}, or the next month begins`,
+  }),
+  'budget-spent': rule<LettingGo>({
+    means: '`per_month` of a budget is spent: idle workers are removed, busy ones finish and take no new session.',
+    with: { budget: ({ budget }) => budget.name, perMonth: ({ budget }) => budget.perMonth },
+    why({ budget: { name, perMonth }, going, finishing }) {
+      const now = going > 0 ? `: removing ${going} without sessions` : '';
+      const later =
+        finishing > 0 ? `; ${finishing} with sessions ${finishing === 1 ? 'finishes' : 'finish'} first` : '';
+      return `budget ${name} is spent (per_month ${perMonth})${now}${later}`;
+    },
+    unless: ({ budget: { name } }) => `you raise per_month of budget ${name}, or the next month begins`,
+  }),
+  'price-unknown': rule<Growing>({
+    means: 'The pool lacks workers, and a budget launches nothing whose price is not known.',
+    with: { budget: budgetName, offers: unpricedOffers },
+    why(details) {
+      const launched = launching(details);
+      const what = `budget ${budgetName(details)} needs the price of its backends`;
+      return launched === undefined ? `${lacking(details)}, but ${what}` : `${launched}; for more ${what}`;
+    },
+    unless: () => 'you set price_per_hour of the backend, or its cloud says what a machine costs',
   }),
   'backends-full': rule<Growing>({
     means: 'The pool lacks workers, and each backend has as many as its own `max_agents` allows.',

@@ -1,5 +1,6 @@
 // Workers of an older definition make room for those of the current one, as the pool's `update_policy` has it.
 
+import { countedPerHour } from './budget-room.ts';
 import { addDrain, addRemoval, type Counts, lookAgainAt } from './counts.ts';
 import type { Facts, WorkerFact } from './facts.ts';
 import { judge } from './reasons.ts';
@@ -53,14 +54,15 @@ export const isOld = ({ isOutdated }: WorkerFact): boolean => isOutdated === tru
 /** Whether a worker of the current definition is on its way. */
 export const isTrying = ({ workers }: Facts): boolean => workers.some((worker) => !isOld(worker) && isComing(worker));
 
-function isBlocked({ nowMs, runawayUntilMs = 0, scaling, offers }: Facts): boolean {
+function isBlocked({ nowMs, runawayUntilMs = 0, scaling, offers, budgets }: Facts): boolean {
   const { maxPricePerHour = Number.POSITIVE_INFINITY } = scaling;
   return (
     runawayUntilMs > nowMs ||
-    offers.every(
-      ({ coolingUntilMs = 0, pricePerHour = 0, maxAgents }) =>
-        coolingUntilMs > nowMs || pricePerHour > maxPricePerHour || maxAgents === 0,
-    )
+    offers.every((offer) => {
+      const { coolingUntilMs = 0, pricePerHour = 0, maxAgents } = offer;
+      const isUnknown = budgets !== undefined && countedPerHour(offer) === undefined;
+      return coolingUntilMs > nowMs || pricePerHour > maxPricePerHour || maxAgents === 0 || isUnknown;
+    })
   );
 }
 

@@ -1,3 +1,4 @@
+import type { Tightest } from './budget-room.ts';
 import { addRemoval, type Counts, lookAgainAt, mostIdleSlots } from './counts.ts';
 import type { Facts, WorkerFact } from './facts.ts';
 import { decayOf, type Judgement, judge, type PoolReason, shortage } from './reasons.ts';
@@ -16,6 +17,8 @@ export interface Growth {
   /** An offer was passed over since launching from it failed, and what it said. */
   readonly isFromNext?: boolean | undefined;
   readonly coolingWhy?: string | undefined;
+  /** The budget that leaves the least. */
+  readonly tightest?: Tightest | undefined;
   /** As they were before anything was launched. */
   readonly idleSlots: number;
 }

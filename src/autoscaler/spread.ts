@@ -1,29 +1,33 @@
 // Which offers a number of new machines comes from.
 import { nanoPrice } from '#core/pool-price.ts';
+import { countedPerHour, limitText, roomInBudget, type Tightest, tightestOf } from './budget-room.ts';
 import { type Counts, isAtRest, lookAgainAt } from './counts.ts';
 import type { Facts, OfferFact } from './facts.ts';
 
 export interface Spread {
   readonly launched: number;
   /** Why not all of it, as far as the offers are the reason. */
-  readonly held?: 'launch-failed' | 'max-price' | 'backends-full' | undefined;
+  readonly held?: 'launch-failed' | 'max-price' | Tightest['limit'] | 'price-unknown' | 'backends-full' | undefined;
+  /** The budget that leaves the least, where one is the reason. */
+  readonly tightest?: Tightest | undefined;
   /** An offer was passed over since launching from it failed. */
   readonly isFromNext: boolean;
   /** What those offers said, in the order in which they would have been tried. */
   readonly coolingWhy?: string | undefined;
 }
 
-/** Adds launches of up to `wanted` machines: offers in their order, each within its own limit, all within the price. */
+/** Adds launches of up to `wanted` machines: offers in their order, each within its own limit, all within price and budgets. */
 export function spread(facts: Facts, counts: Counts, { wanted, why }: { wanted: number; why: string }): Spread {
   const cooling: OfferFact[] = [];
+  const tightest = tightestOf(facts);
+  const shorts = new Set<Short>();
   let left = wanted;
-  let isPriceShort = false;
   for (const offer of facts.offers) {
-    const share = shareOf(facts, counts, { offer, left });
+    const share = shareOf(facts, counts, { offer, left, tightest });
     if (share.whyNot !== undefined)
       notTaken(counts, offer, { count: left - share.count || wanted, whyNot: share.whyNot });
     if (share.isCooling) cooling.push(offer);
-    if (share.isPriceShort) isPriceShort = true;
+    if (share.short !== undefined) shorts.add(share.short);
     if (share.count === 0) continue;
     left -= share.count;
     addLaunch(facts, counts, { offer, count: share.count, why });
@@ -32,33 +36,47 @@ export function spread(facts: Facts, counts: Counts, { wanted, why }: { wanted: 
   const reasons = new Set(cooling.flatMap(({ coolingWhy }) => coolingWhy ?? []));
   return {
     launched: wanted - left,
-    held: left === 0 ? undefined : heldBy(cooling.length, isPriceShort),
+    held: left === 0 ? undefined : heldBy(cooling.length, shorts),
+    tightest,
     isFromNext: cooling.length > 0,
     coolingWhy: reasons.size > 0 ? [...reasons].join('; ') : undefined,
   };
 }
+
+/** Bounds in dollars, the one that is told first. */
+const SHORTS = ['max-price', 'budget-hour', 'budget-month', 'price-unknown'] as const;
+type Short = (typeof SHORTS)[number];
 
 interface Share {
   readonly count: number;
   /** Why not more of it. */
   readonly whyNot?: string;
   readonly isCooling?: true;
-  readonly isPriceShort?: true;
+  readonly short?: Short;
 }
 
 /** How many of those left an offer gives. */
-function shareOf(facts: Facts, counts: Counts, { offer, left }: { offer: OfferFact; left: number }): Share {
+function shareOf(
+  facts: Facts,
+  counts: Counts,
+  { offer, left, tightest }: { offer: OfferFact; left: number; tightest: Tightest | undefined },
+): Share {
   if (left === 0) return { count: 0, whyNot: 'the backends before it have enough room' };
   if ((offer.coolingUntilMs ?? 0) > facts.nowMs)
     return { count: 0, whyNot: offer.coolingWhy ?? 'the last launch failed', isCooling: true };
+  if (tightest && countedPerHour(offer) === undefined)
+    return { count: 0, whyNot: `budget ${tightest.budget.name} needs its price`, short: 'price-unknown' };
   const byPrice = roomByPrice(facts, counts, offer);
+  const byBudget = roomInBudget(tightest, counts, offer);
   const byCount = Math.min(left, roomOf(facts, counts, offer));
-  if (byPrice < byCount)
+  if (byPrice < byCount && byPrice <= byBudget)
     return {
       count: byPrice,
       whyNot: `max_price_per_hour ${facts.scaling.maxPricePerHour} would be exceeded`,
-      isPriceShort: true,
+      short: 'max-price',
     };
+  if (tightest && byBudget < byCount)
+    return { count: byBudget, whyNot: `${limitText(tightest)} would be exceeded`, short: tightest.limit };
   return byCount < left
     ? { count: byCount, whyNot: `its max_agents ${offer.maxAgents} is reached` }
     : { count: byCount };
@@ -73,9 +91,8 @@ function notTaken(
   alternatives.push(pricePerHour === undefined ? { what, whyNot } : { what, whyNot, pricePerHour });
 }
 
-function heldBy(cooling: number, isPriceShort: boolean): Spread['held'] {
-  if (isPriceShort) return 'max-price';
-  return cooling > 0 ? 'launch-failed' : 'backends-full';
+function heldBy(cooling: number, shorts: ReadonlySet<Short>): Spread['held'] {
+  return SHORTS.find((short) => shorts.has(short)) ?? (cooling > 0 ? 'launch-failed' : 'backends-full');
 }
 
 /** Launches of this very plan count too. */
@@ -102,6 +119,7 @@ function addLaunch(
   counts.size += count;
   counts.total += count;
   counts.pricePerHourNano += count * nanoPrice(offer.pricePerHour ?? 0);
+  counts.launchedNano += count * nanoPrice(countedPerHour(offer) ?? 0);
   counts.idleSlots += count * scaling.slotsPerAgent;
   counts.idleSize += count * scaling.slotsPerAgent;
 }

@@ -1,7 +1,7 @@
 // What really happened to a pool in a stretch of time, in the figures of the model.
 import { HOUR_MS } from '#core/clock.ts';
 import type { PoolFigures } from '#core/forecast.ts';
-import type { Price } from '#core/pool.ts';
+import { dollarsBetween } from '#core/machine-price.ts';
 import { isRefused, type Past, type PastMachine } from './past.ts';
 import { waitsOf } from './waits.ts';
 
@@ -17,7 +17,10 @@ export function truthOf(past: Past): PoolFigures {
     launches: asked.length,
     refused: asked.filter(isRefused).length,
     machineHours: spans.reduce((sum, { startMs, endMs }) => sum + (endMs - startMs) / HOUR_MS, 0),
-    dollars: spans.reduce((sum, { machine, startMs, endMs }) => sum + dollarsOf(machine.prices, startMs, endMs), 0),
+    dollars: spans.reduce(
+      (sum, { machine, startMs, endMs }) => sum + dollarsBetween(machine.prices, startMs, endMs),
+      0,
+    ),
     machinesWithoutPrice: spans.filter(({ machine }) => (machine.prices?.length ?? 0) === 0).length,
   };
 }
@@ -25,15 +28,4 @@ export function truthOf(past: Past): PoolFigures {
 function spanOf(machine: PastMachine, { fromMs, untilMs }: Past) {
   const { createdAt = untilMs, endedAt = untilMs } = machine;
   return { machine, startMs: Math.max(createdAt, fromMs), endMs: Math.min(endedAt, untilMs) };
-}
-
-/** By the price of each moment; before the first one that is known, by that. */
-export function dollarsOf(prices: readonly Price[] = [], startMs: number, endMs: number): number {
-  let dollars = 0;
-  for (const [at, { from, perHour }] of prices.entries()) {
-    const beginMs = Math.max(startMs, at === 0 ? startMs : from);
-    const untilMs = Math.min(endMs, prices[at + 1]?.from ?? endMs);
-    if (untilMs > beginMs) dollars += ((untilMs - beginMs) / HOUR_MS) * perHour;
-  }
-  return dollars;
 }

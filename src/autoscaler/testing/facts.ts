@@ -64,6 +64,8 @@ export const someFacts: fc.Arbitrary<Facts> = fc.record({
       fc.record({
         pricePerHour: fc.constantFrom(undefined, 0.5, 3),
         maxAgents: fc.constantFrom(undefined, 0, 3),
+        countedPerHour: fc.constantFrom(undefined, 0, 4),
+        isUnpriced: fc.constantFrom(undefined, true as const),
         coolingUntilMs: fc.constantFrom(undefined, NOW_MS + 1_000.25, NOW_MS - 1_000),
         coolingFault: fc.constantFrom(undefined, 'exhausted', 'denied'),
         coolingWhy: fc.constantFrom(undefined, 'exhausted: no "p3.2xlarge"', 'denied: ask them'),
@@ -71,6 +73,16 @@ export const someFacts: fc.Arbitrary<Facts> = fc.record({
       { maxLength: 2 },
     )
     .map((offers) => offers.map((offer, at) => ({ ...offer, id: 'ab'.charAt(at) }))),
+  budgets: fc.constantFrom(
+    undefined,
+    undefined,
+    [{ name: 'ml', perHour: 20, hourLeft: 7.1 }],
+    [
+      { name: 'ml', perHour: 20, hourLeft: 3, perMonth: 100 },
+      { name: 'all', perMonth: 4_000, monthLeft: 2 },
+    ],
+    [{ name: 'all', perMonth: 4_000, monthLeft: -1, isSpent: true as const }],
+  ),
   updatePolicy: fc.constantFrom(...UPDATE_POLICIES),
   isReady: fc.boolean(),
   cloudFault: fc.constantFrom(undefined, { kind: 'unavailable', message: 'unavailable: no answer' } as const),
