@@ -70,6 +70,8 @@ export interface Clouds {
   fault(offer: string): Fault | undefined;
   /** Whether listings of that offer's cloud are never late. */
   isExact(offer: Offer): boolean;
+  /** Whether machines of that kind cost nothing: they are on this machine. */
+  isFree(kind: string): boolean;
   /** Whether that offer's cloud may put another machine under a name that it has. */
   reusesNames(offer: string): boolean;
   /** Largest number of machines per call of that kind, if it has a limit. */
@@ -298,6 +300,7 @@ export function openClouds(deps: CloudsDeps): Clouds {
       return cloud === undefined ? openFaults.get(offer) : listings.fault(cloud);
     },
     isExact: ({ id, kind }) => deps.kinds[kind]?.isLocal === true || opening.get(id)?.it.isExact === true,
+    isFree: (kind) => deps.kinds[kind]?.isLocal === true,
     reusesNames: (offer) => opening.get(offer)?.it.reusesNames === true,
     batchOf: (kind) => deps.kinds[kind]?.batch,
     refresh(offer) {

@@ -106,6 +106,7 @@ export function computersAsOwner(deps: ComputerOwnerDeps): MachineOwner<Computer
     launched: (launch) => [...view.computerMachines.by('launch', launch)][0],
     ownerOf: ({ computer }) => computer,
     isOwner: (id) => view.computers.get(id) !== undefined,
+    ownerNamed: (id) => view.computers.get(id),
     isHeld: (computer) => isFrozen(store, computer),
     isWanted: ({ computer }) => isKept(computer),
     // A computer is what its creator asked for: it is never replaced.

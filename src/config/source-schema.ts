@@ -14,6 +14,7 @@ export interface SourceConfig extends Chosen {
     readonly maxAgents?: number | undefined;
     readonly namePrefix?: string | undefined;
     readonly namespaces?: readonly string[] | undefined;
+    readonly prices?: boolean | undefined;
   };
 }
 
@@ -42,6 +43,12 @@ export function sourceSchema({ sources, backends }: KnownKinds): z.ZodType<Sourc
       .array(z.string().min(1))
       .optional()
       .describe('The namespaces that its documents may be in, where they are in any: AgentPools.'),
+    prices: z
+      .boolean()
+      .optional()
+      .describe(
+        'Whether budgets count the `price_per_hour` of its pools where a cloud tells no price. Elsewhere they count the higher of both.',
+      ),
     namePrefix: z.string().min(1).optional().describe('Prefix that the names of its pools must have.'),
   });
   const own = {

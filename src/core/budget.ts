@@ -19,7 +19,7 @@ export interface Budget {
   readonly perHour?: number | undefined;
   /** What was spent since the first of the month, 00:00 UTC. */
   readonly perMonth?: number | undefined;
-  readonly then: BudgetEnd;
+  readonly end: BudgetEnd;
 }
 
 /** What a budget with `stop` leaves to a pool under it. */

@@ -34,12 +34,15 @@ export interface PricedMachine {
 /** What budgets count for a machine, since it was asked for and at each change. */
 export function countedPrices({ askedAt, perHour, stated, listed, trust }: PricedMachine): readonly Price[] {
   const later = listed.filter(({ from }) => from > askedAt);
-  if (stated === undefined) return perHour === undefined ? later : [{ from: askedAt, perHour }, ...later];
+  const before = listed.findLast(({ from }) => from <= askedAt)?.perHour;
+  if (stated === undefined) {
+    const first = perHour ?? before;
+    return first === undefined ? later : [{ from: askedAt, perHour: first }, ...later];
+  }
   // A pool that states another price since does not change what it said when the machine was asked for.
   const own = perHour ?? stated;
   if (trust === 'stated') return [{ from: askedAt, perHour: own }];
-  const first = { from: askedAt, perHour: listed.findLast(({ from }) => from <= askedAt)?.perHour };
-  return [first, ...later].flatMap(({ from, perHour: cloud }) => {
+  return [{ from: askedAt, perHour: before }, ...later].flatMap(({ from, perHour: cloud }) => {
     const counted = countedPrice({ stated: own, listed: cloud, trust });
     return counted === undefined ? [] : [{ from, perHour: counted }];
   });

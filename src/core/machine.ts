@@ -27,11 +27,25 @@ export interface MachineRow extends Row {
   /** What its offer came to when it was asked for, where the cloud tells. */
   readonly form?: string | undefined;
   /** Its machine is stopped, or will be, and waits for a launch that wakes it. */
-  readonly parked?: { readonly at: number } | undefined;
+  readonly parked?: Parked | undefined;
   /** It was parked, was woken, and has not joined since. */
   readonly isWaking?: true | undefined;
+  /** What it cost in a month before it was woken the last time. */
+  readonly ranBefore?: RanBefore | undefined;
   /** Final once committed: the machine will be deleted, and agents of its name are refused. */
   readonly removal?: Removal | undefined;
+}
+
+export interface Parked {
+  readonly at: number;
+  /** When its cloud first showed it stopped: until then it costs. */
+  readonly stoppedAt?: number | undefined;
+}
+
+export interface RanBefore {
+  /** When that month began. */
+  readonly monthFrom: number;
+  readonly dollars: number;
 }
 
 export interface Removal {
@@ -100,6 +114,10 @@ export interface EndedMachine extends Row {
   readonly machine: string;
   readonly use: Use;
   readonly owner: string;
+  /** What its owner was called; absent in rows of earlier versions, and where there was none any more. */
+  readonly ownerName?: string | undefined;
+  /** The source of its pool. */
+  readonly source?: string | undefined;
   readonly offer: string;
   readonly kind: string;
   /** When it was asked for, or woken the last time. */
@@ -114,6 +132,11 @@ export interface EndedMachine extends Row {
   readonly fault?: EndFault | undefined;
   /** What it cost, as far as the server knows: the first price, and each change of it. */
   readonly prices?: readonly Price[] | undefined;
+  /** What its cloud said, where its pool stated another price. */
+  readonly listed?: readonly Price[] | undefined;
+  /** When its cloud first showed it stopped, where it ended while it was parked. */
+  readonly stoppedAt?: number | undefined;
+  readonly ranBefore?: RanBefore | undefined;
 }
 
 export const machineTables = {

@@ -1,4 +1,5 @@
 import type { FaultKind } from './fault.ts';
+import type { PriceTrust } from './machine-price.ts';
 import type { PoolPhase } from './pool.ts';
 import type { PoolCounts } from './pool-counts.ts';
 import type { Problem } from './problem.ts';
@@ -18,6 +19,8 @@ export interface SourceState extends Row {
     | undefined;
   /** How it decided once to read its configuration; only its kind knows what the entries mean. */
   readonly decided?: Readonly<Record<string, string>> | undefined;
+  /** What the prices in its documents count for budgets; absent: only such as exceed that of the cloud. */
+  readonly prices?: PriceTrust | undefined;
   /** Pools that this source dropped a short while ago, by name: such removals are judged together. */
   readonly removed?: readonly { readonly at: number; readonly pools: readonly string[] }[] | undefined;
   /** Removals that wait for approval. Until then their pools go on as they are defined. */

@@ -1,5 +1,6 @@
 // Written by "npm run gen" from src/core/*.ts; do not edit.
 import { accessTables } from './access.ts';
+import { budgetTables } from './budget.ts';
 import { computerHistories, computerTables } from './computer.ts';
 import { fileTables } from './file.ts';
 import { imageHistories, imageTables } from './image.ts';
@@ -16,6 +17,7 @@ import { workerTables } from './worker.ts';
 /** Live records: all of them are in memory to read, and durable before anything follows from them. */
 export const TABLES = {
   ...accessTables,
+  ...budgetTables,
   ...computerTables,
   ...fileTables,
   ...imageTables,

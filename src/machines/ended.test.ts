@@ -6,7 +6,7 @@ import { type SimCloud, simKind } from '#sim/backend.ts';
 import { openPoolWorld, type PoolWorld, type PoolWorldOptions } from '#sim/pool-world.ts';
 import { type DeskMachine, startDesk } from './testing/desk.ts';
 
-const ABOUT = { use: 'worker', owner: 'id-gpu', offer: OFFER.id, kind: 'sim' };
+const ABOUT = { use: 'worker', owner: 'id-gpu', ownerName: 'gpu', source: 'file', offer: OFFER.id, kind: 'sim' };
 const endedIn = ({ disk }: PoolWorld) => disk.histories.endedMachines;
 
 /** A world in which one machine has been made for a pool; only a test makes it go. */
@@ -42,6 +42,7 @@ describe('the history of a machine', () => {
         endedAt: expect.any(Number),
         how: 'removed',
         prices: [{ from: askedAt, perHour: 0.5 }],
+        listed: [],
       },
     ]);
     const [row] = endedIn(world);

@@ -11,16 +11,20 @@ export function endingOf<R extends MachineRow>(
   end: { readonly how: EndedMachine['how']; readonly fault?: EndFault | undefined },
 ): Change[] {
   const { store, clock, journal, nextId } = owned.base;
-  const { id, offer, askedAt, createdAt, joinedAt } = row;
+  const { id, offer, askedAt, createdAt, joinedAt, removal, parked, ranBefore } = row;
   const kept = offer === undefined ? undefined : store.view.offers.get(offer);
   if (!kept) return [...owned.drop(row)];
   const fault = end.fault && { kind: end.fault.kind, message: journal.redact(end.fault.message) };
-  const about = { machine: id, use: owned.use, owner: owned.ownerOf(row), offer: kept.id, kind: kept.kind };
-  const times = { askedAt, createdAt, joinedAt, removedAt: row.removal?.at, endedAt: clock.now() };
-  const prices = createdAt === undefined ? undefined : pricesOf(owned, row, kept.prices);
+  const owner = owned.ownerOf(row);
+  const { name: ownerName, source } = owned.ownerNamed(owner) ?? {};
+  const about = { machine: id, use: owned.use, owner, ownerName, source, offer: kept.id, kind: kept.kind };
+  const { stoppedAt } = parked ?? {};
+  const times = { askedAt, createdAt, joinedAt, removedAt: removal?.at, endedAt: clock.now(), stoppedAt, ranBefore };
+  const isMade = createdAt !== undefined && !removal?.isNotMade;
+  const prices = isMade ? pricesOf(owned, row, kept.prices) : { prices: undefined };
   return [
     ...owned.drop(row),
-    append('endedMachines', { id: nextId(), ...about, ...times, how: end.how, fault, prices }),
+    append('endedMachines', { id: nextId(), ...about, ...times, how: end.how, fault, ...prices }),
   ];
 }
 
@@ -29,11 +33,15 @@ function pricesOf<R extends MachineRow>(
   owned: OwnedMachines<R>,
   row: R,
   changes: readonly Price[] = [],
-): readonly Price[] | undefined {
+): Pick<EndedMachine, 'prices' | 'listed'> {
   const { askedAt, pricePerHour, offer = '' } = row;
   const isStated = owned.statedPrice(owned.ownerOf(row), offer) !== undefined;
-  const first = pricePerHour === undefined ? [] : [{ from: askedAt, perHour: pricePerHour }];
-  const later = isStated ? [] : changes.filter(({ from }) => from > askedAt);
-  const prices = [...first, ...later].filter(({ perHour }, at, all) => perHour !== all[at - 1]?.perHour);
-  return prices.length > 0 ? prices : undefined;
+  const before = changes.findLast(({ from }) => from <= askedAt);
+  const perHour = pricePerHour ?? before?.perHour;
+  const first = perHour === undefined ? [] : [{ from: askedAt, perHour }];
+  const later = changes.filter(({ from }) => from > askedAt);
+  if (isStated) return { prices: someOf(first), listed: before ? [before, ...later] : later };
+  return { prices: someOf([...first, ...later].filter(({ perHour }, at, all) => perHour !== all[at - 1]?.perHour)) };
 }
+
+const someOf = (prices: readonly Price[]): readonly Price[] | undefined => (prices.length > 0 ? prices : undefined);

@@ -31,7 +31,7 @@ export interface Wanted extends Omit<Boot, 'token'> {
 export function askFor<R extends MachineRow>(owned: OwnedMachines<R>, wanted: Wanted): Change[] {
   const { base, use } = owned;
   const { owner, offer, count } = wanted;
-  const changes: Change[] = keepUncalled(base.store, offer, base.clock.now());
+  const changes: Change[] = keepUncalled(base, offer);
   const most = base.clouds.batchOf(offer.kind) ?? NAMES_IN_ONE_LAUNCH;
   for (let left = count; left > 0; left -= most) {
     const names = launchNames(owner, Math.min(left, most), base.random, use);

@@ -8,9 +8,12 @@ import type { Base, OwnedMachines } from './owned-machines.ts';
 const SYNC_OF_OLD_OFFERS_MS = 60_000;
 const followerOf = (offer: string): string => `offer/${offer}`;
 
-/** What keeps an offer durable before anything is asked of its cloud. */
-export function keepUncalled({ view }: Store, offer: Offer, now: number): Change[] {
-  return view.offers.get(offer.id) ? [] : [put('offers', { ...offer, uncalledSince: now })];
+/** What keeps an offer durable before anything is asked of its cloud, with the price that its first machine counts by. */
+export function keepUncalled({ store, clouds, clock }: Base, offer: Offer): Change[] {
+  if (store.view.offers.get(offer.id)) return [];
+  const perHour = clouds.priceOf(offer.id);
+  const prices = perHour === undefined ? undefined : [{ from: clock.now(), perHour }];
+  return [put('offers', { ...offer, uncalledSince: clock.now(), prices })];
 }
 
 /** What keeps an offer durable from which its cloud may have made machines, or is about to. */

@@ -38,6 +38,8 @@ export interface MachineOwner<R extends MachineRow> {
   launched(launch: string): R | undefined;
   ownerOf(row: R): string;
   isOwner(id: string): boolean;
+  /** What an owner is called, and the source that defines it; undefined: there is none any more. */
+  ownerNamed(id: string): { readonly name: string; readonly source?: string | undefined } | undefined;
   /** Frozen or paused: none of its machines is deleted or adopted. */
   isHeld(owner: string): boolean;
   /**

@@ -1,6 +1,8 @@
 // Idle machines that are stopped and kept: the next launch wakes one of them in place of making another.
 import { Fault, type FaultKind, retryDelayMs } from '#core/fault.ts';
-import type { MachineRow } from '#core/machine.ts';
+import type { MachineRow, RanBefore } from '#core/machine.ts';
+import { countedPrices, dollarsBetween } from '#core/machine-price.ts';
+import { monthFrom } from '#core/month.ts';
 import type { Machine, Outcome } from '#core/provider.ts';
 import type { Change } from '#core/store.ts';
 import { listedOf, type OwnedMachines } from './owned-machines.ts';
@@ -62,7 +64,11 @@ export function wake<R extends MachineRow>(
   const changes = chosen.flatMap((before) => {
     owned.calls.parkings.delete(before.id);
     owned.observations.observeFirst(before.id, { missedFromMs: clock.monotonic(), hasBeenListed: true });
-    const renewed = { askedAt: clock.now(), pricePerHour: owned.priceOf(owner, offer) };
+    const renewed = {
+      askedAt: clock.now(),
+      pricePerHour: owned.priceOf(owner, offer),
+      ranBefore: ranBefore(owned, before),
+    };
     const row: R = { ...before, ...renewed, parked: undefined, joinedAt: undefined, isWaking: true };
     return [owned.put(row), owned.event(row, { kind: 'parking', message: `Waking the machine: ${why}.` })];
   });
@@ -84,9 +90,38 @@ export function keepParked<R extends MachineRow>(
   const kept = parked.filter((row) => !row.removal && owned.isWanted(row));
   const vain = owned.keepsParked(owner) ? inVain(owned, kept) : new Map<R, string>();
   if (vain.size > 0) owned.base.commit([...vain].flatMap(([row, why]) => removalOf(owned, row, why)));
+  noteStopped(owned, kept);
   const toStop = kept.filter((row) => !vain.has(row) && stateOf(owned, row) === 'running');
   const toStart = waking.filter((row) => !row.removal && isStopped(stateOf(owned, row)));
   return Math.min(order(owned, 'suspend', toStop), order(owned, 'resume', toStart), nextTooOld(owned, kept));
+}
+
+/** From now on it costs nothing: durable, so that a restart does not count the time again. */
+function noteStopped<R extends MachineRow>(owned: OwnedMachines<R>, parked: readonly R[]): void {
+  const stoppedAt = owned.base.clock.now();
+  const stopped = parked.flatMap((row) => {
+    const now =
+      row.parked && !row.parked.stoppedAt && stateOf(owned, row) === 'suspended' ? owned.get(row.id) : undefined;
+    return now?.parked && !now.removal ? [owned.put({ ...now, parked: { ...now.parked, stoppedAt } })] : [];
+  });
+  if (stopped.length > 0) owned.base.commit(stopped);
+}
+
+/** What it has cost this month until it was stopped: its row then begins anew. */
+function ranBefore<R extends MachineRow>(owned: OwnedMachines<R>, row: R): RanBefore {
+  const { store, clock } = owned.base;
+  const { askedAt, pricePerHour: perHour, offer = '', parked, ranBefore: before } = row;
+  const owner = owned.ownerOf(row);
+  const monthBegan = monthFrom(clock.now());
+  const prices = countedPrices({
+    askedAt,
+    perHour,
+    stated: owned.statedPrice(owner, offer),
+    listed: store.view.offers.get(offer)?.prices ?? [],
+    trust: store.view.sources.get(owned.ownerNamed(owner)?.source ?? '')?.prices,
+  });
+  const ran = dollarsBetween(prices, Math.max(monthBegan, askedAt), parked?.stoppedAt ?? clock.now());
+  return { monthFrom: monthBegan, dollars: ran + (before?.monthFrom === monthBegan ? before.dollars : 0) };
 }
 
 /** When the first of them will be too old. */

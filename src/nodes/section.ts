@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { type Chosen, type KnownKinds, oneKindWith } from '#config/kinds.ts';
+import { matchesPattern } from '#core/name-pattern.ts';
 import { count } from '#core/schema.ts';
 
 const fields = {
@@ -53,8 +54,5 @@ export const accountName = ({ name, kind }: NodeAccount): string => name ?? kind
 
 /** Whether the operator lets objects size a group of that name. */
 export function isPermitted({ groups }: NodeAccount, name: string): boolean {
-  return groups.some((pattern) => {
-    const parts = pattern.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
-    return new RegExp(`^${parts.join('.*')}$`).test(name);
-  });
+  return groups.some((pattern) => matchesPattern(pattern, name));
 }

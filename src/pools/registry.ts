@@ -20,6 +20,8 @@ export interface Allow {
   /** The most that `max_agents` of one of its pools may be. */
   readonly maxAgents?: number | undefined;
   readonly namePrefix?: string | undefined;
+  /** Budgets count the prices that its pools state where their clouds have none. */
+  readonly prices?: boolean | undefined;
   /** The namespaces that its documents may be in: what stands before the slash of their keys. */
   readonly namespaces?: readonly string[] | undefined;
 }

@@ -2,6 +2,7 @@
 import { withDeadline } from '#clouds/deadline.ts';
 import { Fault } from '#core/fault.ts';
 import { withFields } from '#core/log.ts';
+import type { PriceTrust } from '#core/machine-price.ts';
 import { API_SOURCE } from '#core/source.ts';
 import { drop, put } from '#core/store.ts';
 import type { ApplyOwnership } from './apply-ownership.ts';
@@ -74,6 +75,11 @@ export async function closeSource({ deps }: Registry, { opened, closed, log }: S
   }
 }
 
+function priceTrustOf({ trust, allow }: OpenedSource): PriceTrust | undefined {
+  if (trust === 'operator') return 'stated';
+  return allow?.prices ? 'where the cloud has none' : undefined;
+}
+
 export function makeSetSources(registry: Registry, parts: RunnerParts): (sources: readonly OpenedSource[]) => void {
   const { runners, parsedDocuments, deps } = registry;
   const { view } = deps.store;
@@ -96,7 +102,9 @@ export function makeSetSources(registry: Registry, parts: RunnerParts): (sources
     for (const name of parsedDocuments.forget(opened.id)) runner.staleNames.add(name);
     for (const pool of view.pools.by('source', opened.id)) parts.droppedPools.clear(pool);
     const row = view.sources.get(opened.id);
-    if (row?.kind !== opened.kind) void registry.commit([put('sources', { ...row, id: opened.id, kind: opened.kind })]);
+    const [{ id, kind }, prices] = [opened, priceTrustOf(opened)];
+    if (row?.kind !== kind || row.prices !== prices)
+      void registry.commit([put('sources', { ...row, id, kind, prices })]);
     runner.closed.signal.addEventListener('abort', deps.gate.enter(accountOf(opened), opened.limits), { once: true });
     try {
       opened.source.watch?.(() => parts.poke(opened.id), runner.closed.signal);

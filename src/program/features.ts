@@ -3,6 +3,7 @@ import type { Clouds } from '#clouds/clouds.ts';
 import type { Gate } from '#clouds/gate.ts';
 import type { KnownKinds } from '#config/kinds.ts';
 import type { AgentLink } from '#core/agent-link.ts';
+import type { Budgets } from '#core/budget.ts';
 import type { BootSettings, Feature, FeatureBase, PublicFeatures, Running, Section } from '#core/feature.ts';
 import type { Problem } from '#core/problem.ts';
 import type { ModelThread } from '#foresight/model-turns.ts';
@@ -23,6 +24,8 @@ export interface FeatureParts extends Omit<FeatureBase<unknown>, 'settings'> {
   readonly kinds: KnownKinds;
   /** What a pool would do, computed beside the event loop. */
   readonly model: ModelThread;
+  /** What machines may cost; undefined until all features have started, and where none keeps budgets. */
+  budgets(): Budgets | undefined;
 }
 
 /** A feature of any settings; only it knows what they are. */

@@ -7,6 +7,7 @@ import { offerShapes } from '#config/offers.ts';
 import { type PoolReading, readPoolText } from '#config/pool-document.ts';
 import { openTextReader } from '#config/text-reader.ts';
 import type { AgentLink } from '#core/agent-link.ts';
+import type { Budgets } from '#core/budget.ts';
 import type { Clock } from '#core/clock.ts';
 import type { AgentOwner, BootSettings } from '#core/feature.ts';
 import { DEFAULT_FILE_LIMITS, type FileLimits, type Files } from '#core/file.ts';
@@ -141,8 +142,12 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
     agentConfig: (owner) => parts.agentConfig(owner, access),
     install: () => parts.install?.(access),
   };
+  // Passes begin in a later turn, when the features have started.
+  let running: RunningFeatures | undefined;
+  const budgets = (): Budgets | undefined => running?.public.budgets;
   const workers = startWorkers({
     ...base,
+    budgets,
     journal,
     clouds,
     machines,
@@ -170,8 +175,24 @@ export async function startPlane(parts: PlaneParts): Promise<Plane> {
     noteUnknown: machines.noteUnknown,
   });
   const { context, kinds, sections, model = openModelThread(clock) } = parts;
-  const parted = { ...base, context, link, boot, journal, access, clouds, machines, gate, kinds, model, sections };
+  const parted = {
+    ...base,
+    budgets,
+    context,
+    link,
+    boot,
+    journal,
+    access,
+    clouds,
+    machines,
+    gate,
+    kinds,
+    model,
+    sections,
+  };
   const features = startFeatures(parts.features ?? allFeatures, parted);
+  running = features;
+  budgets()?.onTurn(workers.budgetTurned);
   return {
     access,
     journal,

@@ -71,6 +71,8 @@ export interface SimCloudOptions {
   readonly form?: () => string;
   /** The cloud insists on names of its own. */
   readonly nameOf?: (name: string) => string;
+  /** What a machine costs at this time, in dollars an hour; absent: it does not tell. */
+  readonly pricePerHour?: () => number;
   /** Creations are pending for this long; absent: a machine is made at once. */
   readonly pendingMs?: number;
 }
@@ -333,6 +335,7 @@ export function simCloud(options: SimCloudOptions): SimCloud {
           },
         }),
         delete: (machines, signal) => alive(() => remove(machines, signal)),
+        ...(options.pricePerHour && { pricePerHour: async () => options.pricePerHour?.() }),
         ...(options.form && { form: async () => options.form?.() ?? '' }),
         ...(options.park && { park: { ...options.park, suspend: order('suspend'), resume: order('resume') } }),
       };

@@ -25,6 +25,8 @@ export interface PoolWorldOptions extends Pick<ServerHooks, 'log' | 'startPlane'
   /** Further parts of the server. */
   readonly parts?: Partial<PlaneParts>;
   readonly slots?: number;
+  /** When the world begins. */
+  readonly startMs?: number;
   readonly seed?: number;
   readonly restoredAt?: number;
   doesBoot?(made: SimMachine): boolean;
@@ -67,7 +69,7 @@ const LEASE_MS = 1e9;
 
 export async function openPoolWorld(options: PoolWorldOptions = {}): Promise<PoolWorld> {
   const { pools = [aPool()], seed = 1, slots = 1, doesBoot = () => true } = options;
-  const clock = new VirtualClock();
+  const clock = new VirtualClock(options.startMs);
   const cloud = simCloud({ clock, bootMs: 20_000, answerMs: 100, ...options.cloud });
   const disk = await diskWithSecrets();
   disk.rows.set('pools', new Map(pools.map((pool) => [pool.id, pool])));

@@ -1,6 +1,7 @@
 import type { Admission, JoinRequest } from '#access/admit-agent.ts';
 import type { Clouds } from '#clouds/clouds.ts';
 import type { AgentLink } from '#core/agent-link.ts';
+import type { Budgets } from '#core/budget.ts';
 import type { Clock } from '#core/clock.ts';
 import type { BootSettings } from '#core/feature.ts';
 import type { Log } from '#core/log.ts';
@@ -26,13 +27,16 @@ export interface WorkersDeps {
   /** Admits an agent by the pool's `agent_auth`, or throws a `Fault`. */
   admit(request: JoinRequest): Admission;
   readonly boot: BootSettings;
+  /** What machines may cost; absent: there are no budgets. */
+  readonly budgets?: (() => Budgets | undefined) | undefined;
   /** Called when what keeps a pool from its machines, or how many it must have, has changed. */
   activityChanged?(pool: string): void;
   readonly times?: Partial<Times> | undefined;
 }
 
 /** What the steps of a pass read and write: the world, the machines of workers, and what is remembered of pools. */
-export interface WorkersContext extends Pick<WorkersDeps, 'store' | 'clock' | 'log' | 'journal' | 'clouds' | 'link'> {
+export interface WorkersContext
+  extends Pick<WorkersDeps, 'store' | 'clock' | 'log' | 'journal' | 'clouds' | 'link' | 'budgets'> {
   readonly times: Times;
   readonly owned: OwnedMachines<Worker, WorkerObservation>;
   readonly pools: PoolMemories;

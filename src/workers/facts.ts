@@ -21,13 +21,15 @@ export function factsOf(
   const { view } = store;
   const unknown = owned.unknown.of(pool.id);
   const { scaling, setBy } = limitsNow(context, pool, memory);
+  const budgets = context.budgets?.()?.roomFor(pool);
   return {
     nowMs: clock.monotonic(),
     scaling,
     setBy,
     workers: unknown.size === 0 ? survey.workers : [...survey.workers, ...unknownFacts(unknown)],
     queued: view.sessions.count('queue', pool.id) - view.sessions.count('unmatched', pool.id),
-    offers: offerFacts(context, pool, memory),
+    offers: offerFacts(context, pool, { memory, isBudgeted: budgets !== undefined }),
+    budgets,
     updatePolicy: pool.spec.updatePolicy ?? 'replace_idle',
     isReady: isReady(context, pool, memory),
     cloudFault: cloudFaultOf(context, pool),

@@ -3,12 +3,13 @@ import { isUnclear } from '#core/fault.ts';
 import type { Pool } from '#core/pool.ts';
 import type { PoolTrouble } from '#core/source.ts';
 import type { Worker } from '#core/worker.ts';
+import { countedPriceOf } from '#machines/counted-price.ts';
 import type { Failure } from '#machines/owned-machines.ts';
 import type { Facts, OfferFact } from '../autoscaler/plan.ts';
 import type { WorkersContext } from './context.ts';
 import { machineTroubleOf } from './machine-troubles.ts';
 import type { PoolMemory } from './pool-memory.ts';
-import { priceOf } from './pool-offers.ts';
+import { countedAs, priceOf } from './pool-offers.ts';
 
 const BOOTS_BEFORE_GUARD = 3;
 
@@ -65,16 +66,19 @@ export function launchAgreed({ pools }: WorkersContext, pool: string, offer: str
 
 /** The offers of a pool with their terms, and until when each of them cools down. */
 export function offerFacts(
-  { clouds }: Pick<WorkersContext, 'clouds'>,
-  { spec }: Pool,
-  { cooling }: Readonly<PoolMemory>,
+  { store, clouds }: Pick<WorkersContext, 'store' | 'clouds'>,
+  pool: Pool,
+  { memory: { cooling }, isBudgeted }: { readonly memory: Readonly<PoolMemory>; readonly isBudgeted: boolean },
 ): OfferFact[] {
+  const { spec } = pool;
   return spec.offers.map((offer) => {
     const cool = cooling.get(offer.id);
     const terms = spec.terms?.[offer.id];
+    const pricePerHour = priceOf({ clouds }, spec, offer.id);
     return {
       id: offer.id,
-      pricePerHour: priceOf({ clouds }, spec, offer.id),
+      pricePerHour,
+      ...(isBudgeted && countedAs(countedPriceOf({ store, clouds }, pool, offer), pricePerHour)),
       maxAgents: terms?.maxAgents,
       coolingUntilMs: cool?.untilMs,
       coolingFault: cool?.fault,

@@ -46,6 +46,10 @@ export function poolsAsAsker({ store, clouds, journal, link, join, poke, context
     launched: (launch) => [...view.workers.by('launch', launch)][0],
     ownerOf: ({ pool }) => pool,
     isOwner: (id) => view.pools.get(id) !== undefined,
+    ownerNamed(id) {
+      const pool = view.pools.get(id);
+      return pool && { name: pool.name, source: pool.owner.source };
+    },
     orphansStayMs(id) {
       const pool = view.pools.get(id);
       return pool?.removal ? undefined : pool?.spec.scaling.killUnknownAfterMs;

@@ -16,6 +16,8 @@ export interface PoolMemory {
   /** Once ready, always ready: unknown machines that appear later are not from before the start. */
   isReady: boolean;
   surplusSinceMs?: number | undefined;
+  /** A budget kept the last plan from a launch. */
+  isHeldByBudget?: boolean | undefined;
   /** What the last plan of this definition asks for; absent until its machines are known. */
   need?: PoolNeed | undefined;
   /** Offers whose launches failed, and until when. */

@@ -1,5 +1,6 @@
 import type { Pool, PoolSpec } from '#core/pool.ts';
 import type { Worker } from '#core/worker.ts';
+import type { OfferFact } from '../autoscaler/plan.ts';
 import type { WorkersContext } from './context.ts';
 import { hasOffer, type OfferWorld, offerNow } from './same-shape.ts';
 
@@ -28,6 +29,15 @@ export function priceOf(
   offer: string,
 ): number | undefined {
   return terms?.[offer]?.pricePerHour ?? clouds.priceOf(offer);
+}
+
+/** What budgets count for a machine, where that is not the price of the pool. */
+export function countedAs(
+  counted: number | undefined,
+  pricePerHour: number | undefined,
+): Pick<OfferFact, 'countedPerHour' | 'isUnpriced'> {
+  if (counted === undefined) return { isUnpriced: true };
+  return counted === pricePerHour ? {} : { countedPerHour: counted };
 }
 
 /** Keeps the clouds listed that pools launch from, and wakes the pools whose offers come to another form. */

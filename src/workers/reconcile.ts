@@ -13,6 +13,7 @@ import { resolveLaunches } from '#machines/resolve-launches.ts';
 import { deleteUnknown } from '#machines/unknown.ts';
 import { writeFacts } from '../autoscaler/inputs.ts';
 import { type Action, type Plan, plan } from '../autoscaler/plan.ts';
+import type { PoolReason } from '../autoscaler/reasons.ts';
 import type { WorkersContext } from './context.ts';
 import { drainOf, drainPool, drainReclaimed, removeDrained, sendAwayDrained } from './drain.ts';
 import { factsOf } from './facts.ts';
@@ -95,6 +96,12 @@ function unwoken<T>({ acting }: WorkersContext, id: string, change: () => T): T 
   }
 }
 
+const HELD_BY_BUDGET: ReadonlySet<string> = new Set([
+  'budget-hour',
+  'budget-month',
+  'budget-spent',
+] satisfies PoolReason[]);
+
 /** Plans, records the decision, and commits the actions, all in one turn; returns when to look again. */
 function decide(context: WorkersContext, boot: BootSettings, { pool, survey }: { pool: Pool; survey: Survey }): number {
   const { owned, clock, journal, pools } = context;
@@ -108,6 +115,7 @@ function decide(context: WorkersContext, boot: BootSettings, { pool, survey }: {
   }
   memory.isReady = facts.isReady;
   memory.surplusSinceMs = decision.surplusSinceMs;
+  memory.isHeldByBudget = [decision.reason, ...decision.also].some(({ code }) => HELD_BY_BUDGET.has(code));
   memory.need = facts.isReady ? decision.need : undefined;
   const { actions, did, reason, also, why, unless, alternatives, figures } = decision;
   const inputs = (redactText: (text: string) => string): string => writeFacts(facts, redactText);

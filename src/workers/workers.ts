@@ -58,6 +58,8 @@ export interface Workers {
   bootWait(worker: Worker): string | undefined;
   /** What that pool must have; undefined until a pass has looked at its definition and its machines. */
   need(pool: string): PoolNeed | undefined;
+  /** A budget of these pools has room again, or its month is spent. */
+  budgetTurned(pools: Iterable<string>, turn: 'room' | 'spent'): void;
   /** Stops deciding, and removes idle workers of these offers; resolves when their cloud has accepted the deletes. */
   standDown(goes: (offer: Offer) => boolean): Promise<void>;
   stop(): Promise<void>;
@@ -107,6 +109,9 @@ export function openWorkers(deps: WorkersDeps): { readonly workers: Workers; rea
       const { need, revision } = context.pools.read(pool);
       return revision === store.view.pools.get(pool)?.revision ? need : undefined;
     },
+    budgetTurned(pools, turn) {
+      for (const id of pools) if (turn === 'spent' || context.pools.read(id).isHeldByBudget) loop.poke(id);
+    },
     standDown: (goes) => standDown(context, goes),
     async stop() {
       for (const stop of stopListening) stop();
@@ -136,7 +141,7 @@ function openContext(deps: WorkersDeps, poke: (pool: string) => void): WorkersCo
     changes += 1;
   });
   const context: WorkersContext = {
-    ...{ store, clock, log, journal, clouds, link, times, owned },
+    ...{ store, clock, log, journal, clouds, link, times, owned, budgets: deps.budgets },
     pools: rememberPools(store, clock),
     standingDown: { isOn: false },
     acting: { pool: undefined },

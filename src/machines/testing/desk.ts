@@ -54,6 +54,7 @@ export function startDesk(
       launched: (launch) => [...rows.values()].find((row) => row.launch === launch),
       ownerOf: ({ owner }) => owner,
       isOwner: (id) => id === DESK.id,
+      ownerNamed: () => DESK,
       isHeld: () => false,
       isWanted: () => true,
       isOutdated: () => false,

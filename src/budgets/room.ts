@@ -1,0 +1,28 @@
+// What a budget leaves: pure, from its tally.
+import type { BudgetRoom } from '#core/budget.ts';
+import { perHourOfTally, type Tally } from './tally.ts';
+
+/** Sums of fractions of a cent drift. */
+const DRIFT = 1e-9;
+
+export const isSpent = ({ budget: { perMonth }, dollars }: Tally): boolean =>
+  perMonth !== undefined && dollars >= perMonth - DRIFT;
+
+/** While the history of the month is being read, nobody knows what is left of it. */
+export function roomOf(tally: Tally, isCounted: boolean): BudgetRoom {
+  const { name, perHour, perMonth } = tally.budget;
+  const now = perHourOfTally(tally);
+  const room: { -readonly [K in keyof BudgetRoom]: BudgetRoom[K] } = { name };
+  if (perHour !== undefined) Object.assign(room, { perHour, hourLeft: perHour - now });
+  if (perMonth === undefined) return room;
+  room.perMonth = perMonth;
+  // What runs goes on for another hour.
+  if (isCounted) room.monthLeft = perMonth - tally.dollars - now;
+  if (isSpent(tally)) room.isSpent = true;
+  return room;
+}
+
+/** Whether one more machine of that price fits. */
+export const fits = ({ perHour, hourLeft, perMonth, monthLeft }: BudgetRoom, price: number): boolean =>
+  (perHour === undefined || (hourLeft ?? -1) >= price - DRIFT) &&
+  (perMonth === undefined || (monthLeft ?? -1) >= price - DRIFT);
