@@ -28,10 +28,7 @@ it.each([
   ['[{name: a, per_hour: 0, then: stop}]', 'budgets[0].per_hour: must be above 0'],
   ['[{name: a, per_hour: "$12", then: stop}]', 'budgets[0].per_hour: must be a number, not the text "$12"'],
   ['[{name: a, per_hour: 1}]', 'budgets[0].then: is missing'],
-  [
-    '[{name: a, per_hour: 1, then: stp}]',
-    'budgets[0].then: must be one of stop, warn; did you mean stop?',
-  ],
+  ['[{name: a, per_hour: 1, then: stp}]', 'budgets[0].then: must be one of stop, warn; did you mean stop?'],
   [
     '[{name: a, per_houre: 1, per_month: 2, then: stop}]',
     'budgets[0].per_houre: is not a known key; did you mean per_hour?',
