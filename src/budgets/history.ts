@@ -6,7 +6,7 @@ import { idsFrom } from '#core/id.ts';
 import type { Log } from '#core/log.ts';
 import { monthFrom } from '#core/month.ts';
 import type { Store } from '#core/store.ts';
-import type { Ledger } from './ledger.ts';
+import type { CostLedger } from './ledger.ts';
 
 const ROWS_A_PAGE = 500;
 const AGAIN_MS = 10 * SECOND_MS;
@@ -19,7 +19,7 @@ interface HistoryDeps {
 }
 
 /** Adds all machines that have ended this month; a failure of the store is tried again from the last page. */
-export async function countEnded({ store, clock, log, stopping }: HistoryDeps, ledger: Ledger): Promise<void> {
+export async function countEnded({ store, clock, log, stopping }: HistoryDeps, ledger: CostLedger): Promise<void> {
   let after = idsFrom(monthFrom(clock.now()));
   while (!stopping.aborted) {
     try {

@@ -6,19 +6,19 @@ import type { Pool } from '#core/pool.ts';
 import type { Journal } from '#journal/journal.ts';
 import { covers } from './cover.ts';
 import { countEnded } from './history.ts';
-import { type Ledger, openLedger, payerOfPool } from './ledger.ts';
+import { type CostLedger, openCostLedger, payerOfPool } from './ledger.ts';
 import { openNotices } from './notices.ts';
 import { fits, roomOf } from './room.ts';
 import { budgetsSection } from './section.ts';
 import { stateOf } from './state.ts';
 import type { Tally } from './tally.ts';
-import { openTurns } from './turns.ts';
+import { openBudgetTurns } from './turns.ts';
 
 type Base = FeatureBase<readonly Budget[]> & { readonly journal: Journal; readonly clouds: Clouds };
 
 /** What runs while there are budgets. */
 interface Counting {
-  readonly ledger: Ledger;
+  readonly ledger: CostLedger;
   isCounted: boolean;
   follow(budgets: readonly Budget[]): void;
   stop(): void;
@@ -43,8 +43,14 @@ const feature: Feature<readonly Budget[], Budgets, Base> = {
 
     function startCounting(): Counting {
       const stopping = new AbortController();
-      const turns = openTurns({ store, clock, ledger: () => ledger, notices: openNotices(store, journal), turned });
-      const ledger = openLedger({ store, clock, clouds, changed: turns.touch });
+      const turns = openBudgetTurns({
+        store,
+        clock,
+        ledger: () => ledger,
+        notices: openNotices(store, journal),
+        turned,
+      });
+      const ledger = openCostLedger({ store, clock, clouds, changed: turns.touch });
       const started: Counting = {
         ledger,
         isCounted: false,

@@ -10,9 +10,9 @@ import type { Store } from '#core/store.ts';
 import type { Worker } from '#core/worker.ts';
 import { covers } from './cover.ts';
 import { costIn, costOfEnded, type Meter, meterOf, type Payer } from './meter.ts';
-import { advance, count, openTally, type Tally } from './tally.ts';
+import { advance, countIn, openTally, type Tally } from './tally.ts';
 
-export interface LedgerDeps {
+export interface CostLedgerDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly clouds: Pick<Clouds, 'isFree'>;
@@ -20,7 +20,7 @@ export interface LedgerDeps {
   changed(tallies: readonly Tally[]): void;
 }
 
-export interface Ledger {
+export interface CostLedger {
   readonly tallies: ReadonlyMap<string, Tally>;
   /** The tallies that a payer counts in. */
   of(payer: Payer): readonly Tally[];
@@ -51,7 +51,7 @@ interface EndedSum {
   dollars: number;
 }
 
-export function openLedger({ store, clock, clouds, changed }: LedgerDeps): Ledger {
+export function openCostLedger({ store, clock, clouds, changed }: CostLedgerDeps): CostLedger {
   const { view } = store;
   const tallies = new Map<string, Tally>();
   const meters = new Map<string, Meter>();
@@ -94,10 +94,10 @@ export function openLedger({ store, clock, clouds, changed }: LedgerDeps): Ledge
   function put(id: string, next: Meter | undefined): void {
     const before = meters.get(id);
     const nowMs = clock.now();
-    if (before) for (const tally of of(before.payer)) count(tally, before, nowMs, -1);
+    if (before) for (const tally of of(before.payer)) countIn(tally, before, nowMs, -1);
     if (next) meters.set(id, next);
     else meters.delete(id);
-    if (next) for (const tally of of(next.payer)) count(tally, next, nowMs);
+    if (next) for (const tally of of(next.payer)) countIn(tally, next, nowMs);
     const touched = [...(before ? of(before.payer) : []), ...(next ? of(next.payer) : [])];
     if (touched.length > 0) changed(touched);
   }
@@ -187,7 +187,7 @@ export function openLedger({ store, clock, clouds, changed }: LedgerDeps): Ledge
       tallies.clear();
       ofPayer = new Map();
       for (const budget of budgets) tallies.set(budget.name, openTally(budget, nowMs, monthNow()));
-      for (const known of meters.values()) for (const tally of of(known.payer)) count(tally, known, nowMs);
+      for (const known of meters.values()) for (const tally of of(known.payer)) countIn(tally, known, nowMs);
       for (const sum of ended.values()) if (sum.monthMs === monthMs) addSum(sum);
       changed([...tallies.values()]);
     },

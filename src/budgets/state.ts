@@ -8,7 +8,7 @@ import { sessionsOn } from '#core/pool-counts.ts';
 import type { Store } from '#core/store.ts';
 import { countedPriceOf } from '#machines/counted-price.ts';
 import { covers } from './cover.ts';
-import { type Ledger, payerOfPool } from './ledger.ts';
+import { type CostLedger, payerOfPool } from './ledger.ts';
 import { isRunning, perHourNow } from './meter.ts';
 import { isSpent } from './room.ts';
 import { perHourOfTally, type Tally } from './tally.ts';
@@ -16,7 +16,7 @@ import { perHourOfTally, type Tally } from './tally.ts';
 export interface StateDeps {
   readonly store: Store;
   readonly clouds: Pick<Clouds, 'isFree' | 'priceOf'>;
-  readonly ledger: Ledger;
+  readonly ledger: CostLedger;
   readonly isCounted: boolean;
 }
 

@@ -34,7 +34,7 @@ export function advance(tally: Tally, nowMs: number): void {
 }
 
 /** Adds a machine with all that it has cost, or with -1 takes it out again. */
-export function count(tally: Tally, meter: Meter, nowMs: number, sign: 1 | -1 = 1): void {
+export function countIn(tally: Tally, meter: Meter, nowMs: number, sign: 1 | -1 = 1): void {
   advance(tally, nowMs);
   tally.dollars += sign * costIn(tally.monthMs, nowMs, meter);
   if (!isRunning(meter)) return;

@@ -2,7 +2,7 @@
 
 import { type Clock, HOUR_MS, SECOND_MS } from '#core/clock.ts';
 import type { Change, Store } from '#core/store.ts';
-import type { Ledger } from './ledger.ts';
+import type { CostLedger } from './ledger.ts';
 import { type Notices, nextNoticeMs } from './notices.ts';
 import { isSpent } from './room.ts';
 import type { Tally } from './tally.ts';
@@ -12,7 +12,7 @@ const GATHER_MS = SECOND_MS;
 // The wall clock may be set: an alarm that runs on the other one must not be late for ever.
 const LONGEST_WAIT_MS = HOUR_MS;
 
-export interface Turns {
+export interface BudgetTurns {
   /** These sums have changed. */
   touch(tallies: readonly Tally[]): void;
   /** All of them may have room. */
@@ -20,10 +20,10 @@ export interface Turns {
   stop(): void;
 }
 
-export interface TurnsDeps {
+export interface BudgetTurnsDeps {
   readonly store: Store;
   readonly clock: Clock;
-  readonly ledger: () => Ledger;
+  readonly ledger: () => CostLedger;
   readonly notices: Notices;
   turned(tally: Tally, turn: 'room' | 'spent'): void;
 }
@@ -34,7 +34,7 @@ interface Known {
   readonly monthMs: number;
 }
 
-export function openTurns({ store, clock, ledger, notices, turned }: TurnsDeps): Turns {
+export function openBudgetTurns({ store, clock, ledger, notices, turned }: BudgetTurnsDeps): BudgetTurns {
   const known = new Map<string, Known>();
   const released = new Set<string>();
   let cancelAlarm = (): void => {};
