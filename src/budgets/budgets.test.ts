@@ -175,9 +175,9 @@ describe('a budget with stop', () => {
 
   it('follows prices that rise from the moment that they do', async () => {
     const startMs = Date.UTC(2026, 0, 10);
-    const priceAt = (atMs: number): number => (atMs < startMs + 90 * MINUTE_MS ? 2 : 5);
+    const roseMs = startMs + 90 * MINUTE_MS;
     let now = (): number => startMs;
-    const cloud = { pricePerHour: () => priceAt(now()) };
+    const cloud = { pricePerHour: () => (now() < roseMs ? 2 : 5) };
     const world = await openBudgetWorld({
       pools: [pool('a', {}, { terms: {} })],
       startMs,
@@ -185,7 +185,11 @@ describe('a budget with stop', () => {
       cloud,
     });
     now = () => world.clock.now();
-    const bill = openBill(world.cloud, now, priceAt);
+    const prices = [
+      { from: startMs, perHour: 2 },
+      { from: roseMs, perHour: 5 },
+    ];
+    const bill = openBill(world.cloud, now, () => prices);
     await world.life.submit('a', 1, 6 * HOUR_MS);
     await world.advance(7 * HOUR_MS);
 

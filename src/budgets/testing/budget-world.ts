@@ -1,8 +1,9 @@
 // A world of pools with budgets, and what its clouds themselves would bill.
 import type { Budget } from '#core/budget.ts';
-import { HOUR_MS, SECOND_MS } from '#core/clock.ts';
+import { HOUR_MS } from '#core/clock.ts';
 import type { PriceTrust } from '#core/machine-price.ts';
 import { monthFrom } from '#core/month.ts';
+import type { Price } from '#core/pool.ts';
 import type { SimCloud } from '#sim/backend.ts';
 import { openPoolWorld, type PoolWorld, type PoolWorldOptions } from '#sim/pool-world.ts';
 import budgets from '../index.ts';
@@ -36,7 +37,7 @@ export function budgetsOf({ life }: PoolWorld) {
 export const spentOf = (world: PoolWorld, name: string): number => budgetsOf(world).find(name)?.spent ?? Number.NaN;
 
 /** What a cloud bills itself: each machine from when it was made until it is gone, by the price of each moment. */
-export function openBill(cloud: SimCloud, now: () => number, priceAt: (atMs: number) => number) {
+export function openBill(cloud: SimCloud, now: () => number, pricesNow: () => readonly Price[]) {
   const spans = new Map<string, { readonly fromMs: number; untilMs?: number; readonly owner: string | undefined }>();
   cloud.onMade(({ machine, launch }) => spans.set(machine.name, { fromMs: now(), owner: launch?.mark.owner }));
   cloud.onGone(({ machine }) => {
@@ -48,24 +49,26 @@ export function openBill(cloud: SimCloud, now: () => number, priceAt: (atMs: num
     /** Of these owners, since the month began. */
     dollars(isMeant: (owner: string) => boolean = () => true): number {
       const nowMs = now();
-      const fromMonthMs = monthFrom(nowMs);
+      const monthMs = monthFrom(nowMs);
+      const prices = pricesNow();
       let dollars = 0;
       for (const { fromMs, untilMs = nowMs, owner = '' } of spans.values())
-        if (isMeant(owner)) dollars += between(Math.max(fromMs, fromMonthMs), untilMs, priceAt);
+        if (isMeant(owner)) dollars += billed(prices, Math.max(fromMs, monthMs), untilMs);
       return dollars;
     },
   };
 }
 
-// Prices of a test change at whole seconds.
-const STEP_MS = SECOND_MS;
-
-function between(fromMs: number, untilMs: number, priceAt: (atMs: number) => number): number {
+/** From the newest price back. */
+function billed(prices: readonly Price[], fromMs: number, untilMs: number): number {
   let dollars = 0;
-  for (let at = fromMs; at < untilMs; ) {
-    const next = Math.min(untilMs, (Math.floor(at / STEP_MS) + 1) * STEP_MS);
-    dollars += (priceAt(at) * (next - at)) / HOUR_MS;
-    at = next;
+  let endMs = untilMs;
+  for (let at = prices.length - 1; at >= 0 && endMs > fromMs; at -= 1) {
+    const { from = 0, perHour = 0 } = prices[at] ?? {};
+    const beginMs = at === 0 ? fromMs : Math.max(fromMs, from);
+    if (beginMs >= endMs) continue;
+    dollars += (perHour / HOUR_MS) * (endMs - beginMs);
+    endMs = beginMs;
   }
   return dollars;
 }
