@@ -51,11 +51,11 @@ function missing(name: string, all: readonly BudgetState[]): Fault {
     all.map(({ budget }) => budget.name),
   );
   const remedy = meant === undefined ? 'List budgets with `muster budget ls`.' : `Did you mean ${meant}?`;
-  const none = all.length === 0 ? 'Write some under `budgets` of the server\'s file.' : remedy;
+  const none = all.length === 0 ? "Write some under `budgets` of the server's file." : remedy;
   return new Fault('missing', `There is no budget ${name}.`, { at: 'path.budget', remedy: none });
 }
 
-function budgetRoutes({ features: { budgets } }: ApiDeps): Route[] {
+function budgetRoutes(deps: ApiDeps): Route[] {
   return [
     route({
       method: 'GET',
@@ -63,7 +63,7 @@ function budgetRoutes({ features: { budgets } }: ApiDeps): Route[] {
       role: 'viewer',
       summary: 'Lists the budgets of the server file with what their machines cost.',
       reply: wire.BudgetList,
-      handle: () => ({ items: (budgets?.list() ?? []).map(shownBudget) }),
+      handle: () => ({ items: (deps.features.budgets?.list() ?? []).map(shownBudget) }),
     }),
     route({
       method: 'GET',
@@ -73,6 +73,7 @@ function budgetRoutes({ features: { budgets } }: ApiDeps): Route[] {
       params: z.object({ budget: Name }),
       reply: wire.Budget,
       handle({ params: { budget: name } }) {
+        const { budgets } = deps.features;
         const found = budgets?.find(name);
         if (found) return shownBudget(found);
         throw missing(name, budgets?.list() ?? []);

@@ -7,6 +7,7 @@ import type { HostStatus, Runtime, Runtimes } from '#core/runtime.ts';
 import { append } from '#core/store.ts';
 import { type OpenApi, openApi } from './openapi.ts';
 import { route } from './route.ts';
+import { budgetsOfThese, someBudget } from './testing/budgets.ts';
 import { nodesOfOne } from './testing/nodes.ts';
 import { anAgent, aSession, aWorker, poolWithSecret, row } from './testing/rows.ts';
 import { apiWorld } from './testing/world.ts';
@@ -144,6 +145,7 @@ describe('OpenAPI', () => {
       over: {
         features: {
           runtimes: { hosts: () => [aHost] } as unknown as Runtimes,
+          budgets: budgetsOfThese(someBudget),
           computers: someComputers,
           nodes: nodesOfOne,
           images: { logOf: async () => 'said' } as unknown as Images,
@@ -156,6 +158,7 @@ describe('OpenAPI', () => {
       ':session': 's',
       ':source': 'f',
       ':runtime': 'r',
+      ':budget': 'ml',
       ':computer': 'dev',
       ':provisioner': 'h100',
       ':namespace': 'ml',

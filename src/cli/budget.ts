@@ -5,7 +5,8 @@ import { listCommand, nounCommand, showCommand } from './noun.ts';
 import { moment, type TableLayout } from './show.ts';
 import { oneLine, renderFacts, renderTable } from './table.ts';
 
-const dollars = (amount: number | undefined): string | undefined => (amount === undefined ? undefined : amount.toFixed(2));
+const dollars = (amount: number | undefined): string | undefined =>
+  amount === undefined ? undefined : amount.toFixed(2);
 
 /** `9.00 of 120`. */
 const ofLimit = (amount: number | undefined, limit: number | undefined): string =>
@@ -22,7 +23,7 @@ function coversText({ pools, sources, covers }: Budget): string {
 }
 
 const listing: TableLayout<Budget> = {
-  nothing: 'No budgets. Write them under `budgets` of the server\'s file.',
+  nothing: "No budgets. Write them under `budgets` of the server's file.",
   columns: [
     { title: 'NAME', value: ({ name }) => name },
     { title: 'THEN', value: (budget) => budget.then },
@@ -40,7 +41,10 @@ function budgetText(budget: Budget): string {
   const { unpriced, machines_without_price: without } = budget;
   const facts = renderFacts([
     ['Name', budget.name],
-    ['Then', budget.then === 'stop' ? 'stop: nothing is launched that would exceed it' : 'warn: events and problems say so'],
+    [
+      'Then',
+      budget.then === 'stop' ? 'stop: nothing is launched that would exceed it' : 'warn: events and problems say so',
+    ],
     ['Covers', coversText(budget)],
     ['Machines', `${budget.covers.machines}${without > 0 ? `, ${without} without a price` : ''}`],
     ['Dollars/h', ofLimit(budget.dollars_per_hour, budget.per_hour)],
@@ -48,7 +52,12 @@ function budgetText(budget: Budget): string {
     ['Since', moment(budget.month_from)],
     ['Forecast', budget.forecast === undefined ? undefined : `${dollars(budget.forecast)} by the end of the month`],
     ['Spent at', budget.spent_at && `${moment(budget.spent_at)}, if all that runs goes on`],
-    ['Beyond', budget.busy_beyond === undefined ? undefined : `${dollars(budget.busy_beyond)} an hour of work in progress, which finishes`],
+    [
+      'Beyond',
+      budget.busy_beyond === undefined
+        ? undefined
+        : `${dollars(budget.busy_beyond)} an hour of work in progress, which finishes`,
+    ],
     ['Exceeded', budget.exceeded && oneLine(budget.exceeded)],
   ]);
   if (unpriced.length === 0) return facts;

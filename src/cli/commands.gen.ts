@@ -16,6 +16,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CommandFile>>> = {
   session: () => import('./session.ts'),
   worker: () => import('./worker.ts'),
   offer: () => import('./offer.ts'),
+  budget: () => import('./budget.ts'),
   computer: () => import('./computer.ts'),
   image: () => import('./image.ts'),
   runtime: () => import('./runtime.ts'),

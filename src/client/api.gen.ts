@@ -17,6 +17,42 @@ export interface Schemas {
     file: string;
     bytes: number;
   };
+  Budget: {
+    name: string;
+    /** Patterns of names; absent with `sources`: all pools and computers. */
+    pools?: string[];
+    sources?: string[];
+    per_hour?: number;
+    per_month?: number;
+    /** What happens where it would be exceeded. */
+    then: "stop" | "warn";
+    /** What it covers now; machines are those that exist or are promised. */
+    covers: {
+      pools: number;
+      computers: number;
+      machines: number;
+    };
+    /** What these machines cost together. */
+    dollars_per_hour: number;
+    machines_without_price: number;
+    month_from: string;
+    /** Dollars since then; absent while they are being counted. */
+    spent?: number;
+    /** Dollars by the end of the month, if all that runs goes on. */
+    forecast?: number;
+    /** When nothing is left of the month at this rate, if before its end. */
+    spent_at?: string;
+    /** Once the month is spent: dollars an hour of machines with sessions, which finish. */
+    busy_beyond?: number;
+    /** Backends whose price is not known, at most 20: with `stop` nothing is launched from them. */
+    unpriced: ({
+      pool: string;
+      backend: string;
+      offer: string;
+    })[];
+    /** What is exceeded or spent, and since that is so what follows. */
+    exceeded?: string;
+  };
   ComputedDecision: {
     did: string;
     reason?: Schemas['Reason'];
@@ -2263,6 +2299,63 @@ export interface Paths {
               since: string;
               items: Schemas['Offer'][];
             };
+          };
+        };
+        default: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/problem+json": Schemas['Problem'];
+          };
+        };
+      };
+    };
+  };
+  "/api/v1/budgets": {
+    /** Lists the budgets of the server file with what their machines cost. Needs the role viewer. */
+    get: {
+      parameters: {
+        query?: never;
+        header?: never;
+        path?: never;
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        200: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/json": {
+              items: Schemas['Budget'][];
+              next?: string;
+            };
+          };
+        };
+        default: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/problem+json": Schemas['Problem'];
+          };
+        };
+      };
+    };
+  };
+  "/api/v1/budgets/{budget}": {
+    /** Shows a budget. Needs the role viewer. */
+    get: {
+      parameters: {
+        query?: never;
+        header?: never;
+        path: {
+          budget: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        200: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/json": Schemas['Budget'];
           };
         };
         default: {

@@ -5,7 +5,10 @@ import { listOf, Time } from './shared.ts';
 export const Budget = z
   .object({
     name: z.string(),
-    pools: z.array(z.string()).optional().meta({ description: 'Patterns of names; absent with `sources`: all pools and computers.' }),
+    pools: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'Patterns of names; absent with `sources`: all pools and computers.' }),
     sources: z.array(z.string()).optional(),
     per_hour: z.number().optional(),
     per_month: z.number().optional(),
@@ -19,15 +22,20 @@ export const Budget = z
     month_from: Time,
     spent: z.number().optional().meta({ description: 'Dollars since then; absent while they are being counted.' }),
     forecast: z.number().optional().meta({ description: 'Dollars by the end of the month, if all that runs goes on.' }),
-    spent_at: Time.optional().meta({ description: 'When nothing is left of the month at this rate, if before its end.' }),
+    spent_at: Time.optional().meta({
+      description: 'When nothing is left of the month at this rate, if before its end.',
+    }),
     busy_beyond: z
       .number()
       .optional()
       .meta({ description: 'Once the month is spent: dollars an hour of machines with sessions, which finish.' }),
-    unpriced: z
-      .array(z.object({ pool: z.string(), backend: z.string(), offer: z.string() }))
-      .meta({ description: 'Backends whose price is not known, at most 20: with `stop` nothing is launched from them.' }),
-    exceeded: z.string().optional().meta({ description: 'What is exceeded or spent, and since that is so what follows.' }),
+    unpriced: z.array(z.object({ pool: z.string(), backend: z.string(), offer: z.string() })).meta({
+      description: 'Backends whose price is not known, at most 20: with `stop` nothing is launched from them.',
+    }),
+    exceeded: z
+      .string()
+      .optional()
+      .meta({ description: 'What is exceeded or spent, and since that is so what follows.' }),
   })
   .meta({ id: 'Budget' });
 export type Budget = z.infer<typeof Budget>;

@@ -67,7 +67,11 @@ export async function runBudgets(seed: number): Promise<BudgetRun> {
   );
   const cloud = { pricePerHour: () => price, bootMs: 20_000, answerMs: 200 };
   const world = await openBudgetWorld({ pools, budgets, startMs, seed, cloud });
-  const bill = openBill(world.cloud, () => world.clock.now(), () => pricesOf(world));
+  const bill = openBill(
+    world.cloud,
+    () => world.clock.now(),
+    () => pricesOf(world),
+  );
   world.cloud.script = ({ name, names }) => (name === 'create' ? mishapOf(random, names, seen) : undefined);
   watchLaunches(world, budgets, { broken, seen, bill });
 
