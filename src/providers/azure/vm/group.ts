@@ -9,6 +9,8 @@ import { markOf } from './marks.ts';
 export interface Seen {
   /** Machines with a network of their own that were listed or deleted, until that is gone. */
   readonly ownNetworks: Set<string>;
+  /** Networks and security groups that this process has made for machines, until they are gone. */
+  readonly madeBeside: Set<string>;
   /** Networks without a machine at the last look: so has one whose machine is being made. */
   readonly unclaimed: Set<string>;
   /** The addresses of machines with a port, by the ids of the machines. */
@@ -33,7 +35,12 @@ export function groupAt(arm: Arm, resourceGroup: string, { cluster, log, shared 
     log,
     cloud,
     path: `/subscriptions/${subscriptionId}/resourceGroups/${resourceGroup}`,
-    seen: shared(`seen ${cloud}`, () => ({ ownNetworks: new Set(), unclaimed: new Set(), addresses: new Map() })),
+    seen: shared(`seen ${cloud}`, () => ({
+      ownNetworks: new Set(),
+      madeBeside: new Set(),
+      unclaimed: new Set(),
+      addresses: new Map(),
+    })),
   };
 }
 

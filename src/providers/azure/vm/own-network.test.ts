@@ -177,6 +177,60 @@ describe.each(['lost reply', 'lost request', 'garbage'] as const)('with a %s', (
   });
 });
 
+describe('with a refusal', () => {
+  const refusal = { kind: 'error', code: 'AuthorizationFailed', status: 403 } as const;
+
+  it.each(CALLS)('at call %i a creation is made or leaves nothing', async (after) => {
+    const scene = openScene();
+    const backend = await open(scene);
+    scene.fake.failureRules.add({ service: 'management', after, what: refusal });
+    const [outcome] = await created(scene, backend, launchOf({ token: '' }));
+
+    const made = outcome?.fault ? [] : [...PARTS, `${NAME}-net`, `${NAME}-nsg`];
+    expect(remainsIn(computeOf(scene))).toEqual(made);
+  });
+
+  const isNetwork = ({ path }: { readonly path: string }): boolean => path.includes('/virtualNetworks/');
+
+  it.each([1, 2])(
+    'of look %i at the network that was made, a machine that is refused leaves nothing',
+    async (after) => {
+      const scene = openScene();
+      const backend = await open(scene);
+      scene.fake.failureRules.add({
+        action: PUT,
+        times: 9,
+        what: { kind: 'error', code: 'SkuNotAvailable', status: 409 },
+      });
+      scene.fake.failureRules.add({ action: 'management.partGet', after, what: refusal, when: isNetwork });
+      const [outcome] = await created(scene, backend);
+
+      expect(outcome?.fault).toBeDefined();
+      expect(remainsIn(computeOf(scene))).toEqual([]);
+    },
+  );
+
+  it('a creation without the right to read networks is refused for that, and makes nothing', async () => {
+    const scene = openScene();
+    const backend = await open(scene);
+    scene.fake.failureRules.add({ action: 'management.partGet', times: 99, what: refusal, when: isNetwork });
+    const [outcome] = await scene.during(backend.create(launchOf(), going()));
+
+    expect(outcome?.fault).toMatchObject({ kind: 'denied' });
+    expect(remainsIn(computeOf(scene))).toEqual([]);
+  });
+
+  it.each(CALLS)('at call %i of its deletion a machine goes with all that was made for it', async (after) => {
+    const scene = openScene();
+    const backend = await open(scene);
+    await created(scene, backend, launchOf({ token: '' }));
+    scene.fake.failureRules.add({ service: 'management', after, what: refusal });
+    await removed(scene, backend);
+
+    expect(remainsIn(computeOf(scene))).toEqual([]);
+  });
+});
+
 describe.each([false, true])('when the server is dropped at a call (carried out: %s)', (done) => {
   /** The server stops at that call; the next one goes on. */
   async function dropped(scene: AzureScene, after: number, call: (backend: Backend) => Promise<unknown>) {

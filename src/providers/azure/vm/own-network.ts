@@ -68,6 +68,7 @@ async function ensure(group: Group, { place, body }: Wanted, signal: AbortSignal
   const known = await findResource<NetworkPart>(group, place, signal);
   if (known && markOf(known)?.cluster !== group.cluster)
     return new Fault('invalid', `There is a network ${name} that Muster did not make.`);
+  group.seen.madeBeside.add(name);
   let now = known;
   if (!known || stateOf(known) === 'Failed') {
     const request = { method: 'PUT', path: resourcePath(group, place), apiVersion, body } as const;
@@ -100,16 +101,20 @@ export async function makeNetwork(
 
 /** Deletes what was made beside a machine that is gone; what is not there is a success. */
 export async function removeNetwork(group: Group, name: string, signal: AbortSignal): Promise<void> {
-  const found = await findResource<NetworkPart>(group, networkAt(name), signal).catch((thrown) => {
-    // Whoever may not read networks has never made one.
-    if (Fault.from(thrown).kind === 'denied') return undefined;
+  const { ownNetworks, madeBeside } = group.seen;
+  const [network, securityGroup] = [networkAt(name), securityGroupAt(name)];
+  const isThere = ownNetworks.has(name) || madeBeside.has(network.name);
+  const found = await findResource<NetworkPart>(group, network, signal).catch((thrown) => {
+    // Without the right to read networks none was made; a right can also be missing for a moment.
+    if (Fault.from(thrown).kind === 'denied' && !isThere) return undefined;
     throw thrown;
   });
   if (found && markOf(found)?.cluster === group.cluster) {
-    if (hasOwnSecurityGroup(found)) await removeResource(group, securityGroupAt(name), signal);
-    await removeResource(group, networkAt(name), signal);
+    if (hasOwnSecurityGroup(found)) await removeResource(group, securityGroup, signal);
+    await removeResource(group, network, signal);
   }
-  group.seen.ownNetworks.delete(name);
+  ownNetworks.delete(name);
+  for (const made of [network, securityGroup]) madeBeside.delete(made.name);
 }
 
 /** Waits until a machine is gone, and its interface with it; answers whether it is. */
