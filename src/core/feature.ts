@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { Clock } from './clock.ts';
+import type { ImageBuilder } from './image-builder.ts';
 import type { Log } from './log.ts';
 import type { NodeGroups } from './node-group.ts';
 import type { Problem } from './problem.ts';
@@ -18,6 +19,7 @@ export interface Section<Settings> {
     readonly sources: Kinds<Source>;
     readonly runtimes?: Kinds<RuntimeHost>;
     readonly nodeGroups?: Kinds<NodeGroups>;
+    readonly images?: Kinds<ImageBuilder>;
   }): z.ZodType<Settings>;
   /**
    * Variables of the environment that hold the section where the file has none, by key: read at start, and as strict as

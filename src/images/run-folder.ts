@@ -23,6 +23,9 @@ const OWNER = 'runner.json';
 // No build takes so long; one of another machine is left alone until then.
 const OVER_AFTER_MS = 6 * HOUR_MS;
 
+/** Also where nobody can tell whether the process of the build still runs. */
+export const isLongOver = ({ startedAt }: BuildMark, nowMs: number): boolean => nowMs - startedAt > OVER_AFTER_MS;
+
 export function openRunFolders(root: string, isAlive: (runner: Runner) => boolean): RunFolders {
   function runnerOf(id: string): Runner | undefined {
     try {
@@ -45,9 +48,9 @@ export function openRunFolders(root: string, isAlive: (runner: Runner) => boolea
       writeFileSync(join(place, OWNER), JSON.stringify(runner), { mode: 0o600 });
       return { folder, close: () => rmSync(place, { recursive: true, force: true }) };
     },
-    isOver({ id, startedAt }, nowMs) {
-      const runner = /^[a-z0-9]+$/.test(id) ? runnerOf(id) : undefined;
-      return runner === undefined ? nowMs - startedAt > OVER_AFTER_MS : !isAlive(runner);
+    isOver(mark, nowMs) {
+      const runner = /^[a-z0-9]+$/.test(mark.id) ? runnerOf(mark.id) : undefined;
+      return runner === undefined ? isLongOver(mark, nowMs) : !isAlive(runner);
     },
     sweep() {
       for (const id of readdirSync(root)) if (isDead(id)) rmSync(join(root, id), { recursive: true, force: true });
