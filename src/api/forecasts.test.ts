@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
-import type { Forecast, ForecastCaller, ForecastQuestion } from '#core/forecast.ts';
+import type { Forecast, ForecastCaller, ForecastQuestion, Forecasts, Shadow } from '#core/forecast.ts';
+import type { Pool } from '#core/pool.ts';
 import { poolWithSecret, row } from './testing/rows.ts';
 import { apiWorld } from './testing/world.ts';
 
@@ -21,6 +22,8 @@ const forecast: Forecast = {
 const json = { 'content-type': 'application/json' };
 
 async function forecastWorld(answer: () => Forecast = () => forecast) {
+  const documents: string[] = [];
+  let shadow: Shadow | undefined;
   const asked: { question: ForecastQuestion; caller: ForecastCaller }[] = [];
   const world = await apiWorld({ rows: [row('pools', poolWithSecret('gpu'))] });
   const foresight = {
@@ -28,10 +31,20 @@ async function forecastWorld(answer: () => Forecast = () => forecast) {
       asked.push({ question, caller });
       return answer();
     },
-  };
+    async setShadow({ id }: Pool, document: string) {
+      documents.push(document);
+      shadow = { id, policy: poolWithSecret('gpu').spec, warnings: [], since: fromMs, by: 'token:ann' };
+      return { shadow };
+    },
+    launchesASession: () => 1,
+    async dropShadow() {
+      shadow = undefined;
+    },
+    shadowOf: () => shadow && { shadow, forecast, problem: 'Too many.' },
+  } satisfies Forecasts;
   Object.assign(world.deps.features, { foresight });
   const post = (payload: object) => world.call('POST', '/api/v1/forecasts', { as: 'viewer', headers: json, payload });
-  return { ...world, post, asked };
+  return { ...world, post, asked, documents };
 }
 
 describe('POST /forecasts', () => {
@@ -108,5 +121,39 @@ describe('POST /forecasts', () => {
     });
 
     expect((await post({ pool: 'gpu' })).statusCode).toBe(429);
+  });
+});
+
+describe('the shadow of a pool', () => {
+  const path = '/api/v1/pools/gpu/shadow';
+  const yaml = { 'content-type': 'application/yaml' };
+
+  it('is set and ended by operators alone, and seen by viewers', async () => {
+    const { call, documents } = await forecastWorld();
+    const put = (as: 'viewer' | 'operator') => call('PUT', path, { as, headers: yaml, payload: 'name: gpu' });
+
+    const refused = await put('viewer');
+    const set = await put('operator');
+    const seen = await call('GET', path, { as: 'viewer' });
+    const kept = await call('DELETE', path, { as: 'viewer' });
+    const ended = await call('DELETE', path, { as: 'operator' });
+    const gone = await call('GET', path, { as: 'viewer' });
+
+    expect([refused, set, seen, kept, ended, gone].map(({ statusCode }) => statusCode)).toEqual([
+      ...[403, 200, 200, 403, 204, 404],
+    ]);
+    expect(documents).toEqual(['name: gpu']);
+    expect(seen.json()).toMatchObject({
+      ...{ pool: 'gpu', since: '2026-01-01T00:00:00.000Z', by: 'token:ann', problem: 'Too many.' },
+      forecast: { today: { launches: 4 }, other: { launches: 4 } },
+    });
+    expect(gone.json().remedy).toContain('muster pool shadow');
+  });
+
+  it('is read at once, so a long document is refused', async () => {
+    const { call } = await forecastWorld();
+    const payload = `name: gpu # ${'x'.repeat(70_000)}`;
+
+    expect((await call('PUT', path, { as: 'operator', headers: yaml, payload })).statusCode).toBe(413);
   });
 });

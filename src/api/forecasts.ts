@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { DAY_MS, SECOND_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { ForecastDemand, Forecasts, GivenDemand } from '#core/forecast.ts';
@@ -6,13 +6,15 @@ import type { ApiDeps } from './deps.ts';
 import type { Noun } from './noun.ts';
 import { findPool } from './pools.ts';
 import { type Route, route } from './route.ts';
-import { shownForecast } from './shown/forecast.ts';
+import { shownForecast, shownShadow } from './shown/forecast.ts';
 import * as wire from './wire/forecast.ts';
-import { sinceMsOf } from './wire/shared.ts';
+import { Empty, Name, sinceMsOf } from './wire/shared.ts';
 
 // A trace of as many sessions as one may have.
 const BODY_LIMIT = 8 * 2 ** 20;
 const MOST_VALUES = 5 * wire.MOST_TRACED;
+// Its policy is read at once.
+const SHADOW_LIMIT = 64 * 2 ** 10;
 const USUAL_SINCE_MS = 7 * DAY_MS;
 
 function forecastsOf({ features }: ApiDeps): Forecasts {
@@ -53,10 +55,67 @@ function forecastRoutes(deps: ApiDeps): Route[] {
         const { set, seed } = body;
         const question = { pool, set, seed, demand: demandIn(body, deps) };
         const forecast = await forecastsOf(deps).forecast(question, { token: caller.token, signal });
-        return shownForecast(pool.name, set ?? {}, forecast);
+        return shownForecast(pool.name, set, forecast);
       },
     }),
   ];
 }
 
-export const noun: Noun = { tag: 'pools', order: 25, routes: forecastRoutes };
+const params = z.object({ pool: Name });
+
+function shadowRoutes(deps: ApiDeps): Route[] {
+  const { store } = deps;
+  return [
+    route({
+      method: 'GET',
+      path: '/pools/:pool/shadow',
+      role: 'viewer',
+      summary: 'Shows the other policy that is computed beside that of a pool.',
+      params,
+      reply: wire.Shadow,
+      handle({ params }) {
+        const { id, name } = findPool(store, params.pool);
+        const state = forecastsOf(deps).shadowOf(id);
+        if (state) return shownShadow(name, state);
+        throw new Fault('missing', `Pool ${name} has no shadow.`, {
+          at: 'path.pool',
+          remedy: 'Set one with `muster pool shadow POOL FILE`.',
+        });
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: '/pools/:pool/shadow',
+      role: 'operator',
+      summary: 'Computes the policy of a pool document beside that of the pool from now on. It decides nothing.',
+      params,
+      body: z.string().min(1).meta({ description: 'A pool document, as in the configuration.' }),
+      bodyMedia: ['application/json', 'application/yaml'],
+      bodyLimit: SHADOW_LIMIT,
+      reply: wire.Shadow,
+      async handle({ params, body, caller }) {
+        const pool = findPool(store, params.pool);
+        return shownShadow(pool.name, await forecastsOf(deps).setShadow(pool, body, caller));
+      },
+    }),
+    route({
+      method: 'DELETE',
+      path: '/pools/:pool/shadow',
+      role: 'operator',
+      summary: 'Ends the shadow of a pool.',
+      params,
+      reply: Empty,
+      status: 204,
+      async handle({ params, caller }) {
+        await forecastsOf(deps).dropShadow(findPool(store, params.pool), caller);
+        return undefined;
+      },
+    }),
+  ];
+}
+
+export const noun: Noun = {
+  tag: 'pools',
+  order: 25,
+  routes: (deps) => [...forecastRoutes(deps), ...shadowRoutes(deps)],
+};

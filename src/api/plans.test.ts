@@ -103,6 +103,24 @@ describe('POST /plans', () => {
     expect(shown.json()).toMatchObject({ warnings });
   });
 
+  it('says what a policy comes to that launches a worker for each session, in a plan and in the pool alone', async () => {
+    const trapped = aPool({ minIdleSlots: 2, maxIdleSlots: 2 }, { name: 'trapped' });
+    const { call, deps } = await planWorld(trapped);
+    const created = { name: 'trapped', change: 'create', after: trapped, why: 'Defined.' } as const;
+    Object.assign(deps.pools, { foresee: async () => ({ ...planned, pools: [created] }) });
+    Object.assign(deps.features, { foresight: { launchesASession: () => 0.98 } });
+
+    const plan = await call('POST', '/api/v1/plans', { as: 'operator', headers: json, payload: body });
+    const shown = await call('GET', '/api/v1/pools/trapped', { as: 'viewer' });
+    const listed = await call('GET', '/api/v1/pools', { as: 'viewer' });
+
+    const says = [expect.stringContaining('(the model expects 1.0 launches a session)')];
+    expect(plan.json<PlannedChanges>().pools).toMatchObject([{ warnings: says }]);
+    expect(shown.json()).toMatchObject({ warnings: says });
+    expect(listed.body).not.toContain('the model expects');
+    expect(listed.body).toContain('each session launches a worker');
+  });
+
   it('does not let a viewer compare settings that a viewer may not see', async () => {
     const { call } = await planWorld();
 

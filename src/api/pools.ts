@@ -15,7 +15,7 @@ import { listPoolsRoute } from './pool-list.ts';
 import { poolProblems } from './pool-problems.ts';
 import { type Route, route } from './route.ts';
 import { shownDecision } from './shown/decision.ts';
-import { freezeOf, heldOf, shownPlan, shownPool } from './shown/pool.ts';
+import { freezeOf, heldOf, shownPlan, shownPool, warningsOf } from './shown/pool.ts';
 import { whyAt } from './why-at.ts';
 import * as wire from './wire/pool.ts';
 import { Name, Since, sinceMsOf, toTime } from './wire/shared.ts';
@@ -49,7 +49,8 @@ function reading(deps: ApiDeps): Route[] {
       handle({ params, caller, header }) {
         const pool = findPool(store, params.pool);
         header('etag', tagOf(pool));
-        return shownPool(pool, deps, caller.role);
+        const warnings = warningsOf(pool.spec, deps.features.foresight?.launchesASession);
+        return { ...shownPool(pool, deps, caller.role), warnings };
       },
     }),
     route({

@@ -1,6 +1,6 @@
 // A forecast as people see it: one line a figure, one column a policy.
 import { styleText } from 'node:util';
-import type { Forecast, ForecastDecided, ForecastFigures } from '../api/wire/forecast.ts';
+import type { Forecast, ForecastDecided, ForecastFigures, Shadow } from '../api/wire/forecast.ts';
 import { moment } from './show.ts';
 import { type Column, oneLine, pairsLine, renderTable } from './table.ts';
 
@@ -25,7 +25,7 @@ const dollarsText = (dollars: number, unpriced: number): string =>
   unpriced > 0 ? `${dollars.toFixed(2)}, ${unpriced} machines without a price` : dollars.toFixed(2);
 
 export function forecastText({ pool, from, until, recorded, today, other, notes }: Forecast): string {
-  const changed = other && changesText(other.set);
+  const changed = other && (other.set ? changesText(other.set) : 'SHADOW');
   const column = (title: string, figures: ForecastFigures): Column<Line> => {
     return { title, value: ({ of }) => of(figures), align: 'right' };
   };
@@ -44,6 +44,13 @@ export function forecastText({ pool, from, until, recorded, today, other, notes 
     ),
   ];
   return parts.join('\n\n');
+}
+
+export function shadowText({ pool, since, by, forecast, problem }: Shadow): string {
+  const about = `Set ${moment(since)} by ${oneLine(by)}; computed again every 5 minutes. It decides nothing.`;
+  const none = forecast ? [] : [`Nothing has been computed yet for pool ${pool}.`];
+  const why = problem === undefined ? [] : [`${styleText('yellow', 'note')} ${oneLine(problem)}`];
+  return [about, ...(forecast ? [forecastText(forecast)] : none), ...why].join('\n\n');
 }
 
 const changesText = (set: Readonly<Record<string, unknown>>): string => {

@@ -8,6 +8,7 @@ import { withExamples } from './example.ts';
 import { exportCommand } from './export/export.ts';
 import { actCommand, listCommand, nounCommand, showCommand } from './noun.ts';
 import { whole } from './option.ts';
+import { shadowCommand } from './pool-shadow.ts';
 import { planText, poolFacts, poolListing, whyText } from './pool-text.ts';
 import { print } from './terminal.ts';
 
@@ -128,6 +129,7 @@ function poolCommand(cli: Cli): Command {
       text: planText,
     }),
     ...pauseCommands(cli),
+    shadowCommand(cli),
     applyCommand(cli),
     exportCommand(cli),
     actCommand(cli, {

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Forecast } from '../api/wire/forecast.ts';
+import type { Forecast, Shadow } from '../api/wire/forecast.ts';
 import type { Local, LocalForecast } from './command.ts';
 import { openScene } from './testing.ts';
 
@@ -23,7 +23,7 @@ const figures = {
 };
 const about = { pool: 'gpu', from: '2026-11-12T00:00:00.000Z', until: '2026-11-19T00:00:00.000Z' };
 const forecast: Forecast = { ...about, sessions: 9_438, seed: 1, today: figures, recorded: figures, notes: [] };
-const other: Forecast['other'] = {
+const other: NonNullable<Forecast['other']> = {
   ...{ ...figures, waits: { ...figures.waits, p95: '0s' }, machines_without_price: 3 },
   ...{ set: { min_idle_agents: 2 }, warnings: ['min_idle_agents: is large'] },
   first_difference: {
@@ -122,6 +122,40 @@ describe('muster whatif', () => {
       expect(await muster('whatif', ...words)).not.toBe(0);
       expect(errors()).toContain(message);
     }
+    expect(asked).toEqual([]);
+  });
+});
+
+describe('muster pool shadow', () => {
+  const shadow: Shadow = { pool: 'gpu', since: '2026-11-12T00:00:00.000Z', by: 'token:ann' };
+
+  it('sets the policy of a file, shows what has come of it, and ends it', async () => {
+    const { set: _, ...computed } = other;
+    const found = { ...shadow, forecast: { ...forecast, other: computed }, problem: 'Too many records.' };
+    const { muster, asked, output } = openScene(({ method }) => (method === 'PUT' ? shadow : found));
+
+    expect(await muster('pool', 'shadow', 'gpu', file('gpu.yaml', 'name: gpu\n'))).toBe(0);
+    expect(output()).toContain('Set 2026-11-12 00:00:00Z by token:ann; computed again every 5 minutes. It decides');
+    expect(output()).toContain('Nothing has been computed yet for pool gpu.');
+    await muster('pool', 'shadow', 'gpu');
+    expect(output()).toMatch(/ RECORDED +TODAY +SHADOW\n/);
+    expect(output()).toContain('\n  SHADOW: launch 2. Two are to idle.\n');
+    expect(output()).toContain('note Too many records.');
+    await muster('pool', 'shadow', 'gpu', '--off');
+    expect(output()).toContain('Pool gpu has no shadow.');
+
+    expect(asked.map(({ method, path, body }) => [method, path, body])).toEqual([
+      ['PUT', '/pools/gpu/shadow', 'name: gpu\n'],
+      ['GET', '/pools/gpu/shadow', undefined],
+      ['DELETE', '/pools/gpu/shadow', undefined],
+    ]);
+  });
+
+  it('refuses a file beside --off', async () => {
+    const { muster, asked, errors } = openScene(() => shadow);
+
+    expect(await muster('pool', 'shadow', 'gpu', 'gpu.yaml', '--off')).toBe(2);
+    expect(errors()).toContain('--off ends the shadow; it takes no file.');
     expect(asked).toEqual([]);
   });
 });

@@ -359,7 +359,8 @@ export interface Schemas {
       /** Of the machines with a price. */
       dollars: number;
       machines_without_price: number;
-      set: { [key: string]: unknown };
+      /** Absent for a shadow. */
+      set?: { [key: string]: unknown };
       warnings: string[];
       /** The first moment at which the two policies do something else; absent if there is none. */
       first_difference?: {
@@ -1183,6 +1184,15 @@ export interface Schemas {
       folder: string;
     };
   };
+  Shadow: {
+    pool: string;
+    since: string;
+    by: string;
+    /** What the other policy has come to since then. Absent until it is computed for the first time. */
+    forecast?: Schemas['Forecast'];
+    /** Why there is no newer one. */
+    problem?: string;
+  };
   Source: {
     id: string;
     kind: string;
@@ -1807,6 +1817,89 @@ export interface Paths {
           content: {
             "application/json": Schemas['Forecast'];
           };
+        };
+        default: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/problem+json": Schemas['Problem'];
+          };
+        };
+      };
+    };
+  };
+  "/api/v1/pools/{pool}/shadow": {
+    /** Shows the other policy that is computed beside that of a pool. Needs the role viewer. */
+    get: {
+      parameters: {
+        query?: never;
+        header?: never;
+        path: {
+          pool: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        200: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/json": Schemas['Shadow'];
+          };
+        };
+        default: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/problem+json": Schemas['Problem'];
+          };
+        };
+      };
+    };
+    /** Computes the policy of a pool document beside that of the pool from now on. It decides nothing. Needs the role operator. */
+    put: {
+      parameters: {
+        query?: never;
+        header?: never;
+        path: {
+          pool: string;
+        };
+        cookie?: never;
+      };
+      requestBody: {
+        content: {
+          "application/json": string;
+          "application/yaml": string;
+        };
+      };
+      responses: {
+        200: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/json": Schemas['Shadow'];
+          };
+        };
+        default: {
+          headers: { [name: string]: unknown };
+          content: {
+            "application/problem+json": Schemas['Problem'];
+          };
+        };
+      };
+    };
+    /** Ends the shadow of a pool. Needs the role operator. */
+    delete: {
+      parameters: {
+        query?: never;
+        header?: never;
+        path: {
+          pool: string;
+        };
+        cookie?: never;
+      };
+      requestBody?: never;
+      responses: {
+        204: {
+          headers: { [name: string]: unknown };
+          content?: never;
         };
         default: {
           headers: { [name: string]: unknown };

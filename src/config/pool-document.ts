@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import type { PoolSpec } from '#core/pool.ts';
 import type { Problem } from '#core/problem.ts';
 import type { Backend, Kinds } from '#core/provider.ts';
-import { scalingWarnings } from '#core/scaling-warnings.ts';
+import { type ExpectedLaunches, scalingWarnings } from '#core/scaling-warnings.ts';
 import type { Expansion } from './environment.ts';
 import { lendKinds, type Trust } from './kinds.ts';
 import { locate, parseWith } from './parse.ts';
@@ -20,6 +20,8 @@ export interface ReadPoolOptions {
   readonly mayName?: readonly string[] | undefined;
   /** Lets `${VAR}` and `file:` be read: only for the operator's own file. */
   readonly expand?: Expansion | undefined;
+  /** Lets warnings say what they come to; absent where there are many documents. */
+  readonly expected?: ExpectedLaunches | undefined;
 }
 
 export type PoolReading =
@@ -72,7 +74,7 @@ function readTree(tree: ConfigNode, options: ReadPoolOptions): PoolReading {
     refusesFiles: options.trust === 'foreign',
   });
   if (problems) return { problems, warnings };
-  return { spec, warnings: [...warnings, ...poolWarnings(spec, tree)] };
+  return { spec, warnings: [...warnings, ...poolWarnings(spec, tree, { expected: options.expected })] };
 }
 
 const lendings = new WeakMap<Kinds<Backend>, Map<string, Kinds<Backend>>>();
@@ -98,7 +100,11 @@ export function schemaFor({ kinds, trust }: Pick<ReadPoolOptions, 'kinds' | 'tru
 }
 
 /** Warnings: allowed, but probably not intended. `under` is the path of the pool in its document. */
-export function poolWarnings(spec: PoolSpec, root: ConfigNode, under = ''): readonly Problem[] {
+export function poolWarnings(
+  spec: PoolSpec,
+  root: ConfigNode,
+  { under = '', expected }: { readonly under?: string } & Pick<ReadPoolOptions, 'expected'> = {},
+): readonly Problem[] {
   const { scaling, agentAuth, agentNetworks } = spec;
   const warnings: Problem[] = [];
   const warn = (keys: readonly PropertyKey[], message: string): void => {
@@ -112,7 +118,7 @@ export function poolWarnings(spec: PoolSpec, root: ConfigNode, under = ''): read
       `is ${scaling.minIdleSlots} idle slots, but max_agents allows at most ${mostSlots}`,
     );
   }
-  for (const { key, at, message } of scalingWarnings(spec))
+  for (const { key, at, message } of scalingWarnings(spec, expected))
     warn(['autoScaler', key, ...(at === undefined ? [] : [at])], message);
   if (agentAuth === 'network') {
     warn(['agentAuth'], 'lets every program in agent_networks join as an agent; prefer token');

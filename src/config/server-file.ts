@@ -3,6 +3,7 @@ import type { FileLimits } from '#core/file.ts';
 import type { PoolSpec } from '#core/pool.ts';
 import type { Problem } from '#core/problem.ts';
 import type { Document } from '#core/provider.ts';
+import type { ExpectedLaunches } from '#core/scaling-warnings.ts';
 import type { HistoryName } from '#core/store.ts';
 import { canonicalJson, shortHash } from './canonical.ts';
 import type { Environment } from './environment.ts';
@@ -79,6 +80,8 @@ export interface ReadServerOptions {
   readonly environment: Environment;
   /** Of the file; paths in it are relative to that. */
   readonly directory?: string | undefined;
+  /** Lets warnings say what they come to; absent where there may be many pools. */
+  readonly expected?: ExpectedLaunches | undefined;
 }
 
 /** Reads the server's file: the whole configuration, or all its problems. */
@@ -131,7 +134,7 @@ export function openServerReading(
   options: ReadServerOptions,
 ): ServerReading {
   if (head.is === 'scalar' && head.value === null) return EMPTY_FILE;
-  const { kinds, environment, directory } = options;
+  const { kinds, environment, directory, expected } = options;
   const schema = schemaFor({ kinds: kinds.backends, trust: 'operator' });
   const file = parseWith(serverSchema(kinds), head, { expand: environment, directory });
   const outside = sectionsInEnvironment(kinds, head, environment);
@@ -151,7 +154,7 @@ export function openServerReading(
       const { path, place } = locate(item, ['name'], under);
       if (names.has(name)) problems.push(problemAt(path, place, SECOND_POOL));
       names.add(name);
-      warnings.push(...poolWarnings(read.value, item, under));
+      warnings.push(...poolWarnings(read.value, item, { under, expected }));
       pools.push({ spec: read.value, document: staticDocument(read.value, item, { schema, environment }) });
     },
     end() {

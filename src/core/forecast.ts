@@ -1,7 +1,10 @@
 // What a pool would do, cost and keep waiting under another policy or with another demand. Asking changes nothing.
 // What is merged into below must be part of every program that reads this file.
 import type {} from './feature.ts';
-import type { Pool } from './pool.ts';
+import type { Actor } from './journal.ts';
+import type { Pool, PoolSpec } from './pool.ts';
+import type { ExpectedLaunches } from './scaling-warnings.ts';
+import { type Row, table } from './table.ts';
 
 /** How long sessions waited for a slot: so long or less did half of them, 95 and 99 of 100. */
 export interface Waits {
@@ -91,10 +94,43 @@ export interface ForecastCaller {
   readonly signal: AbortSignal;
 }
 
+/** What of a definition decides the size of its pool. */
+export type SizePolicy = Pick<PoolSpec, 'scaling' | 'schedules' | 'waitTarget'>;
+
+/** A policy that a pool does not have: it is only computed, beside what happens. */
+export interface Shadow extends Row {
+  /** That of the pool. */
+  readonly id: string;
+  readonly policy: SizePolicy;
+  readonly warnings: readonly string[];
+  readonly since: number;
+  readonly by: string;
+}
+
+/** A shadow with what it has come to since it was set. */
+export interface ShadowState {
+  readonly shadow: Shadow;
+  /** Absent until it has been computed, and while that is not possible. */
+  readonly forecast?: Forecast | undefined;
+  /** Why there is no newer one. */
+  readonly problem?: string | undefined;
+}
+
 export interface Forecasts {
   /** Writes nothing and calls no cloud. Throws `invalid` with all that is wrong with the other policy. */
   forecast(question: ForecastQuestion, caller: ForecastCaller): Promise<Forecast>;
+  /** Keeps the policy of a pool document beside that of the pool, in place of one that it has. */
+  setShadow(pool: Pool, document: string, actor: Actor): Promise<ShadowState>;
+  /** None is a success. */
+  dropShadow(pool: Pool, actor: Actor): Promise<void>;
+  shadowOf(pool: string): ShadowState | undefined;
+  /** Computed at once, in a few milliseconds. */
+  readonly launchesASession: ExpectedLaunches;
 }
+
+export const forecastTables = {
+  shadows: table<Shadow>()({ writer: 'foresight', indexes: {} }),
+} as const;
 
 declare module './feature.ts' {
   interface PublicFeatures {

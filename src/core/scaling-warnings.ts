@@ -36,17 +36,21 @@ const LIMITS = [
 
 type Limited = Pick<PoolSpec, 'offers' | 'scaling' | 'schedules' | 'waitTarget'>;
 
+/** How many machines a pool with these limits launches for each session. */
+export type ExpectedLaunches = (scaling: Scaling) => number;
+
 /** What of its limits would surprise the one who pays for the pool. */
-export function scalingWarnings(spec: Limited): readonly ScalingWarning[] {
-  const always = limitWarnings(spec);
+export function scalingWarnings(spec: Limited, expected?: ExpectedLaunches): readonly ScalingWarning[] {
+  const always = limitWarnings(spec, expected);
   if (spec.offers.length === 0) return always;
-  return [...always, ...windowWarnings(spec, always), ...targetWarnings(spec)];
+  return [...always, ...windowWarnings(spec, always, expected), ...targetWarnings(spec)];
 }
 
 /** Windows that change nothing, and those that would launch and remove a worker for each session. */
 function windowWarnings(
   { offers, scaling, schedules = [] }: Limited,
   always: readonly ScalingWarning[],
+  expected: ExpectedLaunches | undefined,
 ): readonly ScalingWarning[] {
   return schedules.flatMap((window, at): ScalingWarning[] => {
     const [now, about] = [limitsIn(scaling, window), { key: 'schedules', name: `schedules[${at}]`, at } as const];
@@ -54,7 +58,7 @@ function windowWarnings(
       const message = `(${scheduleName(window)}) has no effect: its limits are those of the pool; change or remove it`;
       return [{ ...about, message }];
     }
-    const churn = limitWarnings({ offers, scaling: now }).find(({ key }) => key === 'minIdleAgents');
+    const churn = limitWarnings({ offers, scaling: now }, expected).find(({ key }) => key === 'minIdleAgents');
     const isNew = churn && !always.some(({ message }) => message === churn.message);
     return isNew ? [{ ...about, message: `(${scheduleName(window)}) ${churn.message}` }] : [];
   });
@@ -66,7 +70,10 @@ function targetWarnings({ scaling, waitTarget }: Limited): readonly ScalingWarni
   return [{ key: 'waitTarget', name: 'wait_target', message }];
 }
 
-function limitWarnings({ offers, scaling }: Pick<PoolSpec, 'offers' | 'scaling'>): readonly ScalingWarning[] {
+function limitWarnings(
+  { offers, scaling }: Pick<PoolSpec, 'offers' | 'scaling'>,
+  expected: ExpectedLaunches | undefined,
+): readonly ScalingWarning[] {
   if (offers.length === 0) {
     const set = LIMITS.find(([, , limitOf]) => limitOf(scaling) > 0);
     if (!set) return [];
@@ -78,7 +85,8 @@ function limitWarnings({ offers, scaling }: Pick<PoolSpec, 'offers' | 'scaling'>
   const least = leastUsefulMaxIdle(scaling);
   const hasRoom = maxIdleSlots >= least;
   if (minIdleSlots > 0 && !hasRoom) {
-    const message = `keeps ${minIdleSlots} idle, and max_idle_agents ${maxIdleSlots} allows no further worker: each session launches a worker, and its end removes one at once; set max_idle_agents to ${least} or more, and idle_decay`;
+    const expectedText = expected ? ` (the model expects ${expected(scaling).toFixed(1)} launches a session)` : '';
+    const message = `keeps ${minIdleSlots} idle, and max_idle_agents ${maxIdleSlots} allows no further worker: each session launches a worker, and its end removes one at once${expectedText}; set max_idle_agents to ${least} or more, and idle_decay`;
     return [{ key: 'minIdleAgents', name: 'min_idle_agents', message }];
   }
   if (hasRoom && idleDecayMs === 0) {

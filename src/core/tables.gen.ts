@@ -3,6 +3,7 @@ import { accessTables } from './access.ts';
 import { budgetTables } from './budget.ts';
 import { computerHistories, computerTables } from './computer.ts';
 import { fileTables } from './file.ts';
+import { forecastTables } from './forecast.ts';
 import { imageHistories, imageTables } from './image.ts';
 import { journalHistories } from './journal.ts';
 import { machineHistories, machineTables } from './machine.ts';
@@ -20,6 +21,7 @@ export const TABLES = {
   ...budgetTables,
   ...computerTables,
   ...fileTables,
+  ...forecastTables,
   ...imageTables,
   ...machineTables,
   ...nodeTables,

@@ -3,14 +3,14 @@ import type { Clouds } from '#clouds/clouds.ts';
 import type { KnownKinds } from '#config/kinds.ts';
 import { formatDuration } from '#core/duration.ts';
 import { Fault } from '#core/fault.ts';
-import type { Forecast, ForecastQuestion, Forecasts } from '#core/forecast.ts';
+import type { Forecast, ForecastQuestion, Forecasts, SizePolicy } from '#core/forecast.ts';
 import type { PoolSpec, Scaling } from '#core/pool.ts';
 import type { OfferFact } from '../autoscaler/plan.ts';
-import { changedPolicy, type SizePolicy } from './changed-policy.ts';
+import { changedPolicy } from './changed-policy.ts';
 import { type DemandDeps, demandFor, type PoolDemand } from './forecast-demand.ts';
 import { ASSUMED_READY_MS } from './model-machines.ts';
 import type { ModelAnswer, ModelPolicy, ModelQuestion } from './model-question.ts';
-import type { ModelThread } from './model-turns.ts';
+import type { AskedBy, ModelThread } from './model-turns.ts';
 import type { PastMachine } from './past.ts';
 import { offersNow, supplyFrom, withReportedSlots } from './pool-model.ts';
 import { truthOf } from './truth.ts';
@@ -21,26 +21,36 @@ export interface ForecastDeps extends DemandDeps {
   readonly model: ModelThread;
 }
 
-export function openForecasts(deps: ForecastDeps): Forecasts {
-  const { store, kinds, clouds, model } = deps;
+/** A question whose other policy has been read. */
+export interface ReadQuestion extends Pick<ForecastQuestion, 'pool' | 'demand' | 'seed'> {
+  readonly compared: ComparedPolicies;
+}
+
+/** A run in its turn; without a token it is the server's own. */
+export async function forecastIn(
+  deps: ForecastDeps,
+  { pool, demand, seed, compared }: ReadQuestion,
+  by: AskedBy,
+): Promise<Forecast> {
+  const { store, clouds, model } = deps;
+  const offers = offersNow(pool, clouds);
+  const slots = (scaling: Scaling): Scaling => withReportedSlots(store, pool, scaling);
+  const { promise: found, resolve } = Promise.withResolvers<PoolDemand>();
+  const answer = await model.run(async (signal) => {
+    const read = await demandFor(deps, pool, { demand, signal });
+    resolve(read);
+    return questionOf(compared, { ...read, offers, slots, seed });
+  }, by);
+  return answerOf(answer, { ...(await found), ...compared, offers, seed });
+}
+
+export function openForecasts(deps: ForecastDeps): Pick<Forecasts, 'forecast'> {
   return {
-    async forecast(question, { token, signal }) {
-      const { pool, seed } = question;
-      mustScale(pool.spec);
+    async forecast({ set, ...question }, caller) {
+      const { spec } = question.pool;
+      mustScale(spec);
       // What is wrong with the other policy is said before anything waits for its turn.
-      const compared = comparedPolicies(pool.spec, question.set, kinds);
-      const offers = offersNow(pool, clouds);
-      const slots = (scaling: Scaling): Scaling => withReportedSlots(store, pool, scaling);
-      const { promise: demand, resolve } = Promise.withResolvers<PoolDemand>();
-      const answer = await model.run(
-        async (either) => {
-          const found = await demandFor(deps, pool, { demand: question.demand, signal: either });
-          resolve(found);
-          return questionOf(compared, { ...found, offers, slots, seed });
-        },
-        { token, signal },
-      );
-      return answerOf(answer, { ...(await demand), ...compared, offers, seed });
+      return forecastIn(deps, { ...question, compared: comparedPolicies(spec, set, deps.kinds) }, caller);
     },
   };
 }

@@ -4,7 +4,9 @@ import type { Feature, FeatureBase } from '#core/feature.ts';
 import type { Forecasts } from '#core/forecast.ts';
 import type { Journal } from '#journal/journal.ts';
 import { openForecasts } from './forecast.ts';
+import { launchesASession } from './launches-a-session.ts';
 import type { ModelThread } from './model-turns.ts';
+import { startShadows } from './shadow.ts';
 
 type Base = FeatureBase<undefined> & {
   readonly journal: Journal;
@@ -15,7 +17,10 @@ type Base = FeatureBase<undefined> & {
 
 const feature: Feature<undefined, Forecasts, Base> = {
   id: 'foresight',
-  start: (base) => ({ ...openForecasts(base), configure() {}, async stop() {} }),
+  start(base) {
+    const { stop, ...shadows } = startShadows(base);
+    return { ...openForecasts(base), ...shadows, launchesASession, configure() {}, stop };
+  },
 };
 
 export default feature;

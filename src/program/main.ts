@@ -32,8 +32,11 @@ function localPart(environment: Environment): Local {
       return runAgentProcess({ ...options, environment, version: readVersion() });
     },
     async checkConfig(file) {
-      const { loadKinds } = await import('./kinds.ts');
-      const { problems, warnings } = await checkFile(file, { environment, kinds: loadKinds });
+      const [{ loadKinds }, { launchesASession: expected }] = await Promise.all([
+        import('./kinds.ts'),
+        import('#foresight/launches-a-session.ts'),
+      ]);
+      const { problems, warnings } = await checkFile(file, { environment, kinds: loadKinds, expected });
       return {
         problems: problems.map((problem) => new Fault('invalid', describeProblem(problem, file))),
         warnings: warnings.map((warning) => describeProblem(warning, file)),

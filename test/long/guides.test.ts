@@ -52,6 +52,10 @@ const PREPARED: Readonly<Record<string, Prepared>> = {
   'docs/guides/computers.md': {
     server: { ...LOCAL, computers: { templates: { small: { backend: { process: {} } } } } },
   },
+  'docs/guides/foresight.md': {
+    server: { agent_pools: [pool('gpu')] },
+    before: 'muster run --pool gpu -- true',
+  },
   'docs/guides/pool-autoscaling.md': { server: { agent_pools: [pool('figures')] }, before: TOKEN },
   'docs/guides/pool-backends.md': {
     server: {

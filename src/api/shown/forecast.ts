@@ -1,11 +1,11 @@
 import { formatDuration } from '#core/duration.ts';
-import type { DecisionDifference, Forecast, ForecastDecision, PoolFigures } from '#core/forecast.ts';
+import type { DecisionDifference, Forecast, ForecastDecision, PoolFigures, ShadowState } from '#core/forecast.ts';
 import type * as wire from '../wire/forecast.ts';
 import { toTime } from '../wire/shared.ts';
 
 export function shownForecast(
   pool: string,
-  set: Readonly<Record<string, unknown>>,
+  set: Readonly<Record<string, unknown>> | undefined,
   { fromMs, untilMs, sessions, seed, recorded, today, other, notes }: Forecast,
 ): wire.Forecast {
   return {
@@ -14,13 +14,19 @@ export function shownForecast(
     today: shownFigures(today),
     other: other && {
       ...shownFigures(other),
-      set: { ...set },
+      set: set && { ...set },
       warnings: [...other.warnings],
       first_difference: other.difference && shownDifference(other.difference),
     },
     notes: [...notes],
   };
 }
+
+export const shownShadow = (pool: string, { shadow, forecast, problem }: ShadowState): wire.Shadow => ({
+  ...{ pool, since: toTime(shadow.since), by: shadow.by },
+  forecast: forecast && shownForecast(pool, undefined, forecast),
+  problem,
+});
 
 export function shownFigures(figures: PoolFigures): wire.ForecastFigures {
   const { p50Ms, p95Ms, p99Ms } = figures.waits;

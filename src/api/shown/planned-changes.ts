@@ -11,7 +11,7 @@ import { shownProblems } from '../problem.ts';
 import type * as wire from '../wire/plan.ts';
 import { shownActions, warningsOf } from './pool.ts';
 
-type Looks = Pick<ApiDeps, 'documents' | 'workers' | 'redactText' | 'clock'>;
+type Looks = Pick<ApiDeps, 'documents' | 'workers' | 'redactText' | 'clock' | 'features'>;
 
 export function shownRefusal(fault: Fault, redactText: ApiDeps['redactText']): wire.Refusal {
   return {
@@ -65,7 +65,10 @@ function shownPool(planned: PlannedPool, looks: Looks, role: Role): wire.Planned
     differences: differencesOf(planned, looks, role),
     workers: countOf(plan),
     actions: shownActions(plan.actions, looks.redactText),
-    warnings: change === 'remove' || change === 'hold' ? undefined : warningsOf(after.spec),
+    warnings:
+      change === 'remove' || change === 'hold'
+        ? undefined
+        : warningsOf(after.spec, looks.features.foresight?.launchesASession),
     next: looks.redactText(plan.why),
   };
 }

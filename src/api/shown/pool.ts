@@ -3,7 +3,7 @@ import { formatDuration } from '#core/duration.ts';
 import { type Pool, type PoolSpec, poolPhase } from '#core/pool.ts';
 import { countPool } from '#core/pool-counts.ts';
 import { addPrices } from '#core/pool-price.ts';
-import { scalingWarnings } from '#core/scaling-warnings.ts';
+import { type ExpectedLaunches, scalingWarnings } from '#core/scaling-warnings.ts';
 import type { ScalingNow } from '#core/schedule.ts';
 import { FLEET, type Freeze, thawCommand } from '#core/worker.ts';
 import type { Plan } from '../../autoscaler/plan.ts';
@@ -81,9 +81,9 @@ function shownLimits({ scaling, setBy }: ScalingNow): wire.Pool['limits_now'] {
   };
 }
 
-/** Absent where there are none. */
-export function warningsOf(spec: PoolSpec): string[] | undefined {
-  const warnings = scalingWarnings(spec).map(({ name, message }) => `${name} ${message}`);
+/** Absent where there are none. With `expected` those that cost money say what they come to; lists go without. */
+export function warningsOf(spec: PoolSpec, expected?: ExpectedLaunches): string[] | undefined {
+  const warnings = scalingWarnings(spec, expected).map(({ name, message }) => `${name} ${message}`);
   return warnings.length > 0 ? warnings : undefined;
 }
 

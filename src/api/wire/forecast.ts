@@ -75,7 +75,7 @@ export const Forecast = z
     other: z
       .object({
         ...figures,
-        set: z.record(z.string(), z.unknown()),
+        set: z.record(z.string(), z.unknown()).optional().meta({ description: 'Absent for a shadow.' }),
         warnings: z.array(z.string()),
         first_difference: z
           .object({
@@ -94,3 +94,16 @@ export const Forecast = z
   })
   .meta({ id: 'Forecast' });
 export type Forecast = z.infer<typeof Forecast>;
+
+export const Shadow = z
+  .object({
+    pool: z.string(),
+    since: Time,
+    by: z.string(),
+    forecast: Forecast.optional().meta({
+      description: 'What the other policy has come to since then. Absent until it is computed for the first time.',
+    }),
+    problem: z.string().optional().meta({ description: 'Why there is no newer one.' }),
+  })
+  .meta({ id: 'Shadow' });
+export type Shadow = z.infer<typeof Shadow>;
