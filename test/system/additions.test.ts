@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { until } from '#core/testing/until.ts';
+import { type ApiDocument, listAt, listedNouns } from '../../src/web/default/schema.ts';
 import { openScratchCheckout, type ScratchCheckout } from '../scratch-checkout.ts';
 import { apiOf } from './harness/api.ts';
 import { placeServer, startServer } from './harness/server.ts';
@@ -83,6 +84,7 @@ test('a new noun is a file in core, api and cli and a folder of its own; nothing
   expect(checkout.read('docs/reference/cli.md')).toContain('## muster note write');
   expect(checkout.read('docs/reference/api.md')).toContain('### POST /api/v1/notes');
   expect(checkout.read('docs/reference/metrics.md')).toContain('| `muster_notes` | gauge |');
+  expect([...made.added, ...made.changed].filter((path) => path.startsWith('src/web/'))).toEqual([]);
 });
 
 async function expectAllHolds(): Promise<void> {
@@ -135,6 +137,14 @@ test('the noun works, with every right of a noun', async (context) => {
     if (streamed.includes('"text":"second"')) break;
   }
   over.abort();
+  const document = (await fetch(`http://127.0.0.1:${place.http}/openapi.json`, {
+    headers: { authorization: `Bearer ${token()}` },
+  }).then((reply) => reply.json())) as ApiDocument;
+  // What the default pages of the dashboard show of it.
+  const shown = listAt('notes', document);
+  expect(listedNouns(document)).toContain('notes');
+  expect(shown).toMatchObject({ path: '/notes', nameKey: 'id', isWhole: true });
+  expect(shown?.keys.map(({ key }) => key)).toContain('text');
   expect(streamed).toContain('"table":"notes"');
 
   // A wrong section is refused with its place, one that the feature refuses with its reason; both change nothing.

@@ -30,7 +30,7 @@ const columnOf = ({ key, isTime, isNumber }: ShownKey, at: number): Column<Row> 
 /** The list of a noun, as the schema of its answer has it. */
 export function DefaultList({ noun, listed }: { readonly noun: string; readonly listed: ListedNoun }) {
   const idOf = (row: Row): string => String(row[listed.nameKey]);
-  const list = useList<Row>({ path: listed.path, idOf });
+  const list = useList<Row>({ path: listed.path, idOf, isWhole: listed.isWhole });
   return (
     <>
       <h1 class="noun">{wordsOf(noun.replaceAll('-', ' '))}</h1>

@@ -12,6 +12,7 @@ export interface ShownSchema {
 
 interface ShownOperation {
   readonly summary?: string;
+  readonly parameters?: readonly { readonly name: string }[];
   readonly responses?: Readonly<
     Record<string, { readonly content?: Readonly<Record<string, { schema?: ShownSchema }>> }>
   >;
@@ -36,6 +37,8 @@ export interface ListedNoun {
   readonly keys: readonly ShownKey[];
   /** Names a row. */
   readonly nameKey: string;
+  /** Whether it is answered at once, without pages. */
+  readonly isWhole: boolean;
   /** Whether a row can be shown alone. */
   readonly hasDetail: boolean;
 }
@@ -74,6 +77,7 @@ export function listAt(noun: string, document: ApiDocument): ListedNoun | undefi
     summary: operation?.summary ?? '',
     path,
     nameKey,
+    isWhole: !operation?.parameters?.some(({ name }) => name === 'limit'),
     keys: [...first, ...others].slice(0, MOST_COLUMNS),
     hasDetail: Object.keys(document.paths).some((one) => new RegExp(`^${PREFIX}${path}/\\{\\w+\\}$`).test(one)),
   };

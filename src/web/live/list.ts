@@ -13,6 +13,8 @@ export interface ListOptions<T> {
   readonly idOf: (row: T) => string;
   /** How often it is listed again. */
   readonly everyMs?: number;
+  /** The API has no pages of it: it answers with all rows at once. */
+  readonly isWhole?: boolean;
 }
 
 /** A list that loads page by page. Rows on the screen follow the server; the pages that they stand in are listed again. */
@@ -49,8 +51,10 @@ export function pagePath(path: string, after: string | undefined): string {
   return `${path}${path.includes('?') ? '&' : '?'}${query}`;
 }
 
-export function openList<T>(live: Live, { path, table, idOf, everyMs = LIST_EVERY_MS }: ListOptions<T>): List<T> {
-  const first = live.known<Listed<T>>(pagePath(path, undefined));
+export function openList<T>(live: Live, options: ListOptions<T>): List<T> {
+  const { path, table, idOf, everyMs = LIST_EVERY_MS, isWhole = false } = options;
+  const pathOf = (after: string | undefined): string => (isWhole ? path : pagePath(path, after));
+  const first = live.known<Listed<T>>(pathOf(undefined));
   const before = first.peek();
   const pages = signal<readonly Page<T>[]>(
     before.value ? [{ after: undefined, rows: before.value.items, next: before.value.next }] : [],
@@ -82,8 +86,7 @@ export function openList<T>(live: Live, { path, table, idOf, everyMs = LIST_EVER
 
   async function listPage(at: number, after: string | undefined): Promise<Page<T> | undefined> {
     changedMeanwhile ??= new Map();
-    const pagePathNow = pagePath(path, after);
-    const { value, problem: why } = await live.refresh<Listed<T>>(pagePathNow);
+    const { value, problem: why } = await live.refresh<Listed<T>>(pathOf(after));
     problem.value = why;
     if (why || !value) return undefined;
     const page = { after, rows: value.items.map((row) => changedMeanwhile?.get(idOf(row)) ?? row), next: value.next };
