@@ -10,6 +10,19 @@ describe('session kill', () => {
     expect(asked[0]).toMatchObject({ method: 'POST', path: '/sessions/s1/kill', body: { force: true } });
   });
 
+  it('ends several in the order in which they are named, and none where one of the names is empty', async () => {
+    const { muster, asked, output } = openScene(({ path }) => aSession({ id: path.split('/')[2] ?? '' }));
+
+    expect(await muster('session', 'kill', 'a1', '')).toBe(2);
+    expect(asked).toEqual([]);
+    expect(await muster('session', 'kill', 'a1', 'a2', '--force')).toBe(0);
+    expect(asked.map(({ path, body }) => [path, body])).toEqual([
+      ['/sessions/a1/kill', { force: true }],
+      ['/sessions/a2/kill', { force: true }],
+    ]);
+    expect(output()).toBe('Ending session a1.\nEnding session a2.\n');
+  });
+
   it('says so where it had ended before', async () => {
     const { muster, output } = openScene(() => ended({}, 3));
 

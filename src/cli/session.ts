@@ -6,12 +6,12 @@ import type { Client } from './client.ts';
 import { type Cli, type CliCommand, clientOf } from './command.ts';
 import { withExamples } from './example.ts';
 import { followSession, sayEnd, sessionPath, waitForEnd } from './follow.ts';
-import { actCommand, listCommand, nounCommand, showCommand } from './noun.ts';
+import { listCommand, nounCommand, showCommand } from './noun.ts';
 import { named, whole } from './option.ts';
 import { writeLines, writeThrough } from './output.ts';
 import { ageOf, moment, type TableLayout } from './show.ts';
 import { oneLine, pairsLine, renderFacts } from './table.ts';
-import { remark } from './terminal.ts';
+import { print, remark } from './terminal.ts';
 
 const ID = 'id of the session, its first characters, its name, NAME/NUMBER, or @last';
 
@@ -165,6 +165,21 @@ function attachCommand(cli: Cli): Command {
     });
 }
 
+function killCommand(cli: Cli): Command {
+  return new Command('kill')
+    .description('end sessions: SIGTERM, then SIGKILL after their grace period')
+    .argument('<id...>', ID)
+    .option('-f, --force', 'send SIGKILL at once')
+    .action(async (written: string[], { force = false }: { force?: boolean }, command: Command) => {
+      const client = clientOf(cli, command);
+      for (const one of written.map(named('<id>'))) {
+        const path = `${sessionPath(one)}/kill`;
+        const { id, end } = await client.call<Session>(path, { method: 'POST', body: { force } });
+        print(cli.terminal, end ? `Session ${id} has ended: ${endOf(end)}.` : `Ending session ${id}.`);
+      }
+    });
+}
+
 function sessionCommand(cli: Cli): Command {
   const session = nounCommand('session', 'commands: queued, running and ended', [
     lsCommand(cli, 'ls'),
@@ -178,22 +193,14 @@ function sessionCommand(cli: Cli): Command {
     logsCommand(cli),
     waitCommand(cli),
     attachCommand(cli),
-    actCommand<{ force?: boolean }>(cli, {
-      name: 'kill',
-      summary: 'end a session: SIGTERM, then SIGKILL after its grace period',
-      of: '<id>',
-      async act(client, written, { force = false }) {
-        const path = `${sessionPath(written)}/kill`;
-        const { id, end } = await client.call<Session>(path, { method: 'POST', body: { force } });
-        return end ? `Session ${id} has ended: ${endOf(end)}.` : `Ending session ${id}.`;
-      },
-    }).option('-f, --force', 'send SIGKILL at once'),
+    killCommand(cli),
   ]);
   return withExamples(session, [
     ['muster session ls --phase queued', 'sessions that wait for a worker'],
     ['muster session logs -f @last', 'print the output of the session that you started last'],
     ['muster session wait ID', 'exits with its exit code'],
     ['muster session kill ID', 'ends it'],
+    ['muster session kill sweep/0 sweep/1', 'ends both'],
   ]);
 }
 
