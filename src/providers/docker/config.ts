@@ -125,7 +125,10 @@ const dockerFields = {
     ),
   containerName: z
     .string()
-    .regex(/^[a-zA-Z0-9][a-zA-Z0-9_.-]+$/, 'must have only letters, digits, "_", "." and "-", a letter or digit first')
+    .regex(
+      /^[a-zA-Z0-9][a-zA-Z0-9_.-]+$/,
+      'must have two or more letters, digits, "_", "." or "-", a letter or digit first',
+    )
     .optional()
     .describe('Name of the container, for one worker at a time.')
     .meta({ defaultText: 'that of the worker' }),
