@@ -1,6 +1,7 @@
 import type { Clouds } from '#clouds/clouds.ts';
 import type { KnownKinds } from '#config/kinds.ts';
 import type { AgentLink } from '#core/agent-link.ts';
+import type { Budgets } from '#core/budget.ts';
 import type { Computers } from '#core/computer.ts';
 import type { BootSettings, Feature, FeatureBase } from '#core/feature.ts';
 import type { Journal } from '#journal/journal.ts';
@@ -17,6 +18,7 @@ type Base = FeatureBase<ComputerSettings> & {
   readonly link: AgentLink;
   readonly boot: BootSettings;
   readonly kinds: KnownKinds;
+  budgets?(): Budgets | undefined;
 };
 
 const feature: Feature<ComputerSettings, Computers, Base> = {

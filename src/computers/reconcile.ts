@@ -1,6 +1,8 @@
 // One pass over a computer: observe its machine, carry out what is under way, and take the step that is due.
 import type { Clouds } from '#clouds/clouds.ts';
+import type { KnownKinds } from '#config/kinds.ts';
 import type { AgentLink } from '#core/agent-link.ts';
+import type { Budgets } from '#core/budget.ts';
 import { type Clock, SECOND_MS } from '#core/clock.ts';
 import type { Computer, ComputerMachine } from '#core/computer.ts';
 import type { BootSettings } from '#core/feature.ts';
@@ -24,6 +26,7 @@ import { mayShowMore } from '#machines/restored.ts';
 import { isUnderWay } from '#machines/waiting.ts';
 import { computerSubject, computersAsOwner } from './machine-owner.ts';
 import { type ComputerStep, nextComputerStep, type SeenMachine } from './next-computer-step.ts';
+import { isPriceAwaited, refusedByBudget } from './price.ts';
 
 export interface ComputerLoopDeps {
   readonly store: Store;
@@ -35,6 +38,8 @@ export interface ComputerLoopDeps {
   readonly link: AgentLink;
   readonly machines: Machines;
   readonly boot: BootSettings;
+  readonly kinds?: Pick<KnownKinds, 'backends'>;
+  budgets?(): Budgets | undefined;
   /** Whether the machine answers on its own port, where no agent joins; absent: agents join. */
   isAnswering?(computer: Computer, seen: SeenMachine): boolean;
 }
@@ -173,10 +178,11 @@ export function startComputerLoop(deps: ComputerLoopDeps): ComputerLoop {
   function decide(computer: Computer, now: number): ComputerStep {
     const isLaunching = view.launches.count('owner', computer.id) > 0;
     const { offer } = computer;
+    const isOpening = clouds.cloudOf(offer.id) === undefined && clouds.fault(offer.id) === undefined;
     return nextComputerStep({
       ...{ computer, machines: seenMachines(computer), isLaunching, now },
       mayShowMore: mayShowMore(owned.base, [offer]),
-      isOpening: clouds.cloudOf(offer.id) === undefined && clouds.fault(offer.id) === undefined,
+      isOpening: isOpening || isPriceAwaited(deps, computer),
     });
   }
 
@@ -191,6 +197,8 @@ export function startComputerLoop(deps: ComputerLoopDeps): ComputerLoop {
     const step = decide(computer, now);
     // First the refusal is counted: with the end of the machine a next launch may be due.
     if (step.do === 'refuse') owned.launchFailed(id, computer.offer.id, step.fault);
+    const tooDear = step.do === 'launch' ? refusedByBudget(deps, computer.offer, 'at launch') : undefined;
+    if (tooDear) return void owned.launchFailed(id, computer.offer.id, tooDear);
     const changes = changesOf(view.computers.get(id) ?? computer, step);
     waitForListing(computer);
     if (changes.length > 0) return void owned.base.commit(changes, () => loop.poke(id));
@@ -247,6 +255,9 @@ export function startComputerLoop(deps: ComputerLoopDeps): ComputerLoop {
       if (!after && id === FLEET) for (const computer of view.computers.all()) loop.poke(computer.id);
     }),
   ];
+  clouds.onPrice((offer) => {
+    for (const { id } of view.computers.by('offer', offer)) loop.poke(id);
+  });
   clouds.onOpen((_offer, followers) => {
     for (const id of followers) if (view.computers.get(id)) loop.poke(id);
   });

@@ -1,6 +1,7 @@
 // What callers ask for: checked, decided and committed in one turn; the loop carries the rest out.
 import type { Clouds } from '#clouds/clouds.ts';
 import type { KnownKinds } from '#config/kinds.ts';
+import type { Budgets } from '#core/budget.ts';
 import { type Clock, SECOND_MS } from '#core/clock.ts';
 import {
   COMPUTER_NAME,
@@ -24,6 +25,7 @@ import { computerSubject } from './machine-owner.ts';
 import { whyOf } from './next-computer-step.ts';
 import { type GivenOptions, offerFor } from './offer.ts';
 import { optionsOf, type PlatformPlacement, placeOn, platformNamed, platformNames } from './platforms/platforms.ts';
+import { refusedByBudget } from './price.ts';
 import type { ComputerLoop } from './reconcile.ts';
 import { checkCountOfToken, checkPlatform, endOfNew, refusesUse } from './rights.ts';
 import type { ComputerSettings } from './section.ts';
@@ -39,6 +41,7 @@ export interface ComputerRequestsDeps {
   readonly agentImage: string;
   readonly loop: Pick<ComputerLoop, 'current'>;
   settings(): ComputerSettings;
+  budgets?(): Budgets | undefined;
   /** The end of a computer has moved: its agent must know. */
   endMoved(computer: Computer): void;
 }
@@ -169,6 +172,8 @@ export function openComputerRequests(deps: ComputerRequestsDeps): Computers {
         refusals: 0,
       };
       const message = `Created computer ${name} on ${where.platform}.`;
+      const refusal = refusedByBudget(deps, computer.offer, 'at creation');
+      if (refusal) throw refusal;
       await store.commit([put('computers', computer), event(computer.id, 'created', message, caller)]);
       return show(computer);
     },
