@@ -113,7 +113,7 @@ describe('the configuration in the documentation', () => {
     if (
       hasKey(
         text,
-        'agent_pools|provisioners|clusters|runtimes|computers|images|nodes|server|store|tls|access|agent|retention|log',
+        'agent_pools|provisioners|budgets|clusters|runtimes|computers|images|nodes|server|store|tls|access|agent|retention|log',
       )
     ) {
       return readServerFile(text, { kinds, environment });

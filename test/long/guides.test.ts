@@ -57,6 +57,10 @@ const PREPARED: Readonly<Record<string, Prepared>> = {
     before: 'muster run --pool gpu -- true',
   },
   'docs/guides/pool-autoscaling.md': { server: { agent_pools: [pool('figures')] }, before: TOKEN },
+  'docs/guides/budgets.md': {
+    // biome-ignore lint/suspicious/noThenProperty: a key of the server's file
+    server: { ...LOCAL, budgets: [{ name: 'everything', per_month: 60_000, then: 'warn' }] },
+  },
   'docs/guides/pool-backends.md': {
     server: {
       agent_pools: [
