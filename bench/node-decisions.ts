@@ -105,7 +105,17 @@ function inputOf({ nodes, podsOn, waiting }: Kept): EvaluateInput {
   const now = Date.parse(AT) + 3_600_000;
   const podStay = { ofItself: () => undefined, ofBudget: () => undefined };
   const seen = survey({
-    ...{ name: NAME, now, policy, nodes, groups, podStay, leaving: new Set<string>(), letGo: new Set<string>() },
+    ...{
+      name: NAME,
+      now,
+      policy,
+      nodes,
+      otherNodes: [],
+      groups,
+      podStay,
+      leaving: new Set<string>(),
+      letGo: new Set<string>(),
+    },
     podsOn: (node) => podsOn.get(node) ?? [],
   });
   if (!seen) throw new Fault('internal', 'No GPU is to be seen.');

@@ -70,5 +70,15 @@ export function surveyOf(
     });
   }
   const templates = new Map([[group.id, TEMPLATE]]);
-  return { gpu: GPU, templates, nodes: surveyed, coming, lost: [], unknown: [], turnedUnready: 0, podStay };
+  return {
+    gpu: GPU,
+    templates,
+    nodes: surveyed,
+    coming,
+    lost: [],
+    unknown: [],
+    unlabelled: [],
+    turnedUnready: 0,
+    podStay,
+  };
 }

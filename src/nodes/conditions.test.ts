@@ -84,6 +84,45 @@ describe('an object', () => {
     });
   });
 
+  it('whose nodes lack its label is not served, and none of them is deleted as if it had never come', async () => {
+    const scene = await openNodesScene();
+    scene.cloud.addGroup('grp', 'zone-a');
+    await scene.define('h100', { ...ONE_GROUP, registrationTimeoutSeconds: 300 });
+    await scene.addPod('p', 8);
+    await scene.clock.advance(15 * SECOND_MS);
+    const { store } = scene.fake.world;
+    while (scene.nodeNames().length === 0) await scene.clock.advance(100);
+    const [name = ''] = scene.nodeNames();
+    const node = store.get('/nodes', undefined, name);
+    if (node) store.replace('/nodes', { ...node, metadata: { ...node.metadata, labels: { zone: 'a' } } });
+    await scene.clock.advance(10 * MINUTE_MS);
+
+    expect([scene.calls, scene.nodeNames()]).toEqual([['grow grp by 1 to 1'], [name]]);
+    const command = `kubectl label node ${name} nodeprovisioner.compute.baseten.co/provisioner-name=h100`;
+    expect(ready(scene)).toMatchObject({ reason: 'NodesNotLabelled', message: expect.stringContaining(command) });
+    const labels = { 'nodeprovisioner.compute.baseten.co/provisioner-name': 'h100' };
+    await scene.kubectl('PATCH', `/api/v1/nodes/${name}`, { metadata: { labels } });
+    await scene.clock.advance(MINUTE_MS);
+    expect(ready(scene)).toMatchObject({ status: 'True' });
+    await scene.stop();
+  });
+
+  it('is served where an operator has taken the label off one of its nodes, which is left alone', async () => {
+    const scene = await openNodesScene();
+    scene.fill(scene.cloud.addGroup('grp', 'zone-a'), 3);
+    const [name = ''] = scene.nodeNames();
+    const { store } = scene.fake.world;
+    const node = store.get('/nodes', undefined, name);
+    if (node) store.replace('/nodes', { ...node, metadata: { ...node.metadata, labels: {} } });
+    await scene.define('h100', { ...ONE_GROUP, minNodes: 1 });
+    await scene.clock.advance(5 * MINUTE_MS);
+
+    expect(ready(scene)).toMatchObject({ status: 'True' });
+    expect(scene.calls).toEqual(['remove 1 of grp']);
+    expect(scene.nodeNames()).toContain(name);
+    await scene.stop();
+  });
+
   it('without any GPU to be seen is not served', async () => {
     const { 'nvidia.com/gpu': _none, ...allocatable } = MEMORY_TEMPLATE.allocatable;
     const scene = await openNodesScene({ template: { ...MEMORY_TEMPLATE, allocatable } });

@@ -59,8 +59,12 @@ export function openJudge(deps: JudgeDeps): Judge {
       const all = [...view.nodes.all().values()];
       trackLeaving(all);
       const nodes = all.filter(({ provisioner }) => provisioner === name);
+      const otherNodes = all.filter(({ provisioner }) => provisioner !== name);
       const letGo = new Set(poolRowOf(store, name).letGo);
-      return survey({ name, now: clock.now(), policy, nodes, podsOn: view.podsOn, groups, leaving, podStay, letGo });
+      return survey({
+        ...{ name, now: clock.now(), policy, nodes, otherNodes, groups, leaving, podStay, letGo },
+        podsOn: view.podsOn,
+      });
     },
     judge({ base, policy }, seen) {
       const { name, object, groups, at: now } = base;

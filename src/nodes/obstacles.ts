@@ -1,5 +1,6 @@
 // What keeps groups that were found from being sized, each with what to do about it. Pure.
 import type { Obstacle } from './group-finder.ts';
+import { POOL_LABEL } from './objects.ts';
 import type { NodeSurvey, SeenGroup } from './survey.ts';
 
 /** The Muster pool that makes workers in the group of that id. */
@@ -28,6 +29,23 @@ export function obstacleOfGroups(groups: readonly SeenGroup[], poolOf: PoolOf): 
     if (obstacle) return obstacle;
   }
   return undefined;
+}
+
+/**
+ * Nodes that nobody counts would be grown beside, again and again: where new ones come without the label, or none has it.
+ * A single one that an operator takes out of the count by removing the label stays out.
+ */
+export function obstacleOfLabels({ nodes, unlabelled }: NodeSurvey, name: string): Obstacle | undefined {
+  const isAny = nodes.some(({ group }) => group !== undefined);
+  const found = unlabelled.filter(({ isAsked }) => isAsked || !isAny);
+  const first = found[0]?.fact;
+  if (!first) return undefined;
+  const more = found.length > 1 ? ` and ${found.length - 1} more nodes` : '';
+  const label = `${POOL_LABEL}=${name}`;
+  const message =
+    `${first.name}${more} of its groups do not bear the label ${label}. ` +
+    `Set it where the nodes of the group get their labels, and on those: kubectl label node ${first.name} ${label}`;
+  return { reason: 'NodesNotLabelled', message };
 }
 
 /** A group whose nodes would have no GPU: pods that wait for one would make it grow in vain. */

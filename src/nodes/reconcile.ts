@@ -29,7 +29,7 @@ import { openMadeGroups } from './made-groups.ts';
 import type { Decided } from './next-step.ts';
 import { openNodeWrites } from './node-writes.ts';
 import { openObjectWrites } from './object-writes.ts';
-import { obstacleOfTemplates } from './obstacles.ts';
+import { obstacleOfLabels, obstacleOfTemplates } from './obstacles.ts';
 import { openPeers } from './peers.ts';
 import { openPodStay } from './pod-stay.ts';
 import type { Policy } from './policy.ts';
@@ -202,7 +202,7 @@ export function startNodeReconciling(deps: NodeReconcileDeps): NodeReconciling {
       return { afterMs: 0 };
     }
     const seen = judge.look(prepared);
-    const obstacle = seen ? obstacleOfTemplates(seen, prepared.base.groups) : NO_GPU;
+    const obstacle = seen ? (obstacleOfTemplates(seen, prepared.base.groups) ?? obstacleOfLabels(seen, name)) : NO_GPU;
     if (!seen || obstacle) return sayUnserved({ unserved: { ...prepared.base, obstacle }, isTemporary: true }, signal);
     return decide({ ...prepared, seen, context });
   }

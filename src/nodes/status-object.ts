@@ -18,6 +18,7 @@ export const CONDITION_REASONS = [
   'GroupRedistributes',
   'GroupUnreadable',
   'NoGPUInTemplate',
+  'NodesNotLabelled',
   'NoQueueInGroup',
   'NoAccount',
   'RightMissing',

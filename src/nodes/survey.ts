@@ -1,4 +1,5 @@
 // A provisioner at one moment: its nodes with what runs on them, and the machines that are not nodes yet. Pure.
+import { MINUTE_MS } from '#core/clock.ts';
 import type { AskedNodes, NodeGroupRow, NodePhase } from '#core/node.ts';
 import type { NodeGroupState, NodeInstance, NodeRequest, NodeTemplate } from '#core/node-group.ts';
 import type { NodeFact, PodFact } from './cluster-objects.ts';
@@ -24,6 +25,8 @@ export interface SurveyInput {
   readonly policy: Policy;
   /** Nodes with the label of the provisioner. */
   readonly nodes: readonly NodeFact[];
+  /** All others. */
+  readonly otherNodes: readonly NodeFact[];
   readonly podsOn: (node: string) => readonly PodFact[];
   readonly groups: readonly SeenGroup[];
   /** By uid: nodes whose machines are being deleted, though they are still there. */
@@ -71,6 +74,8 @@ export interface NodeSurvey {
   readonly nodes: readonly SurveyedNode[];
   readonly coming: readonly ComingMachine[];
   readonly lost: readonly LostCapacity[];
+  /** Nodes whose machines are in its groups, and that do not bear its label; `isAsked`: we have asked for it lately. */
+  readonly unlabelled: readonly { readonly fact: NodeFact; readonly isAsked: boolean }[];
   /** Machines that never became nodes and that we did not ask for: they are named, and left alone. */
   readonly unknown: readonly string[];
   /** How many have turned NotReady: more than 30 percent and at least three of them hold everything that takes away. */
@@ -161,6 +166,11 @@ const isWithoutStock = (trouble: NodeInstance['trouble']): boolean =>
 
 type MachineFate = 'coming' | 'failed' | 'late' | 'unknown';
 
+const NO_LABEL_MS = 2 * MINUTE_MS;
+
+/** Some clouds set labels of a node only after it has registered. */
+const isStillUnlabelled = ({ createdAt }: NodeFact, now: number): boolean => now - createdAt < NO_LABEL_MS;
+
 /** What becomes of a machine that is no node yet. */
 function fateOf(instance: NodeInstance, asked: readonly AskedNodes[], { now, policy }: SurveyInput): MachineFate {
   const { state, trouble, createdAt } = instance;
@@ -173,13 +183,23 @@ function fateOf(instance: NodeInstance, asked: readonly AskedNodes[], { now, pol
 export const unseenOf = ({ row, state }: SeenGroup): number =>
   Math.max(0, ...(row?.asked ?? []).filter(({ isAnswered }) => !isAnswered).map(({ to }) => to - state.wanted));
 
-function machinesOf(group: SeenGroup, byId: ReadonlyMap<string, NodeFact>, input: SurveyInput) {
+function machinesOf(
+  group: SeenGroup,
+  byId: ReadonlyMap<string, NodeFact>,
+  others: ReadonlyMap<string, NodeFact>,
+  input: SurveyInput,
+) {
   const { state, row } = group;
   const { now, policy } = input;
   const found: Record<MachineFate, NodeInstance[]> = { coming: [], failed: [], late: [], unknown: [] };
+  const unlabelled: NodeSurvey['unlabelled'][number][] = [];
   for (const instance of state.instances) {
     if (instance.state === 'deleting' || nodeOf(instance, byId)) continue;
-    found[fateOf(instance, row?.asked ?? [], input)].push(instance);
+    const other = nodeOf(instance, others);
+    const isAsked = isOurs(instance, row?.asked ?? []);
+    if (other && isAsked && isStillUnlabelled(other, now)) found.coming.push(instance);
+    else if (other) unlabelled.push({ fact: other, isAsked });
+    else found[fateOf(instance, row?.asked ?? [], input)].push(instance);
   }
   const waitMs = group.policy.flexStart?.waitMs ?? policy.registrationMs;
   const isOver = (request: NodeRequest): boolean => request.state === 'failed' || now - request.createdAt >= waitMs;
@@ -192,6 +212,7 @@ function machinesOf(group: SeenGroup, byId: ReadonlyMap<string, NodeFact>, input
   return {
     coming: names.map((name): ComingMachine => ({ group, name })),
     unknown: found.unknown.map(({ name }) => name),
+    unlabelled,
     late: found.late,
     failed: found.failed,
     over: state.requests.filter(isOver),
@@ -201,7 +222,10 @@ function machinesOf(group: SeenGroup, byId: ReadonlyMap<string, NodeFact>, input
 const numbered = (count: number, name: (at: number) => string): string[] =>
   Array.from({ length: count }, (_, at) => name(at));
 
-function lostOf(group: SeenGroup, { late, failed, over }: Omit<ReturnType<typeof machinesOf>, 'coming' | 'unknown'>) {
+function lostOf(
+  group: SeenGroup,
+  { late, failed, over }: Omit<ReturnType<typeof machinesOf>, 'coming' | 'unknown' | 'unlabelled'>,
+) {
   const lost: LostCapacity[] = [];
   const none = { group, instances: [], requests: [] };
   if (late.length > 0)
@@ -222,6 +246,10 @@ function lostOf(group: SeenGroup, { late, failed, over }: Omit<ReturnType<typeof
   return lost;
 }
 
+/** By what a machine is known by. */
+const indexOf = (nodes: readonly NodeFact[]): ReadonlyMap<string, NodeFact> =>
+  new Map(nodes.flatMap((fact) => [[fact.providerId || fact.name, fact] as const, [fact.name, fact] as const]));
+
 /** A node that was ready and is not any more. */
 export const hasTurnedUnready = ({ isReady, readySince, createdAt }: NodeFact): boolean =>
   !isReady && readySince - createdAt >= BOOT_MS;
@@ -232,9 +260,7 @@ export function survey(input: SurveyInput): NodeSurvey | undefined {
   const amounts = [...groups.map(({ state }) => state.template.allocatable), ...facts.map((one) => one.allocatable)];
   const gpu = gpuOf(policy, amounts);
   if (gpu === undefined) return undefined;
-  const byId = new Map(
-    facts.flatMap((fact) => [[fact.providerId || fact.name, fact] as const, [fact.name, fact] as const]),
-  );
+  const [byId, others] = [indexOf(facts), indexOf(input.otherNodes)];
   const homes = new Map<NodeFact, { readonly group: SeenGroup; readonly instance: NodeInstance }>();
   for (const group of groups) {
     for (const instance of group.state.instances) {
@@ -272,7 +298,7 @@ export function survey(input: SurveyInput): NodeSurvey | undefined {
   });
   const rotating = rotatingNodes(all, input);
   const nodes = all.map((node) => (rotating.has(node) ? { ...node, phase: 'expiring' as const } : node));
-  const machines = groups.map((group) => ({ group, ...machinesOf(group, byId, input) }));
+  const machines = groups.map((group) => ({ group, ...machinesOf(group, byId, others, input) }));
   return {
     gpu,
     podStay: input.podStay,
@@ -280,6 +306,7 @@ export function survey(input: SurveyInput): NodeSurvey | undefined {
     nodes,
     coming: machines.flatMap(({ coming }) => coming),
     lost: machines.flatMap(({ group, ...rest }) => lostOf(group, rest)),
+    unlabelled: machines.flatMap(({ unlabelled }) => unlabelled),
     unknown: machines.flatMap(({ unknown }) => unknown),
     turnedUnready: staying.filter((fact) => hasTurnedUnready(fact) && !input.letGo.has(fact.uid)).length,
   };
