@@ -51,7 +51,7 @@ interface Scene extends NodesScene {
   readonly karpenterPid: number;
 }
 
-async function openBoth(context: TestContext, profile: Profile): Promise<Scene> {
+async function openBoth(context: TestContext, profile: Profile, movesPods: boolean): Promise<Scene> {
   const [programs, peer] = [needed(context, await kubernetesPrograms()), needed(context, await karpenter())];
   const world = openWorld(context);
   const file = PROFILES[profile];
@@ -61,7 +61,7 @@ async function openBoth(context: TestContext, profile: Profile): Promise<Scene> 
     controlPlane: file === undefined ? {} : { scheduler: parse(readFileSync(file, 'utf8')) as object },
     onEnd: (end) => context.onTestFinished(end),
   });
-  const { pid } = await startKarpenter(world, scene.cluster, peer, BOOT_SECONDS);
+  const { pid } = await startKarpenter(world, scene.cluster, peer, { bootSeconds: BOOT_SECONDS, movesPods });
   return { ...scene, karpenterPid: pid, followed: followPodsOfFleets(scene.api, true) };
 }
 
@@ -112,7 +112,7 @@ test.for(Object.keys(PROFILES) as Profile[])(
   `${PODS} random pods each get nodes of Muster and of Karpenter, by %s`,
   { timeout: 3_600_000 },
   async (profile, context) => {
-    const scene = await openBoth(context, profile);
+    const scene = await openBoth(context, profile, false);
     const { api, cluster, followed, server, karpenterPid } = scene;
     await cluster.apply(provisionerOf(POOL));
     const before = megabytes(server.pid);
@@ -198,7 +198,7 @@ test.for(Object.keys(PROFILES) as Profile[])(
   `${SPREAD_PODS} pods that are spread over ${SPREAD.length} nodes come to fewer by moves of Muster and of Karpenter, by %s`,
   { timeout: 3_600_000 },
   async (profile, context) => {
-    const scene = await openBoth(context, profile);
+    const scene = await openBoth(context, profile, true);
     const { cluster, followed } = scene;
     await cluster.apply(provisionerOf(POOL, { minNodes: SPREAD.length }));
     await Promise.all(BOTH.map((fleet) => spreadPods(scene, fleet)));

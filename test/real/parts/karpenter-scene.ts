@@ -40,7 +40,7 @@ const nodeClass = (bootSeconds: number): object => ({
   spec: { nodeRegistrationDelay: `${bootSeconds}s` },
 });
 
-const nodePool = (): object => ({
+const nodePool = (movesPods: boolean): object => ({
   apiVersion: 'karpenter.sh/v1',
   kind: 'NodePool',
   metadata: { name: POOL },
@@ -55,18 +55,25 @@ const nodePool = (): object => ({
     },
     disruption: {
       consolidationPolicy: 'WhenEmptyOrUnderutilized',
-      consolidateAfter: '30s',
+      consolidateAfter: movesPods ? '30s' : 'Never',
       budgets: [{ nodes: '10%' }],
     },
   },
 });
 
-/** Starts it, and waits until it serves its pool. `bootSeconds`: from its request for a machine to the node. */
+export interface KarpenterOptions {
+  /** From its request for a machine to the node. */
+  readonly bootSeconds: number;
+  /** Whether it gives nodes back; it evicts pods without a controller too, which nobody makes again. */
+  readonly movesPods: boolean;
+}
+
+/** Starts it, and waits until it serves its pool. */
 export async function startKarpenter(
   world: World,
   cluster: ControlPlane,
   { program, crds }: Karpenter,
-  bootSeconds: number,
+  { bootSeconds, movesPods }: KarpenterOptions,
 ): Promise<Daemon> {
   await cluster.apply(...crds);
   await cluster.kubectl('wait', '--for=condition=Established', 'crd', '--all', '--timeout=120s');
@@ -79,7 +86,7 @@ export async function startKarpenter(
     INSTANCE_TYPES_FILE_PATH: world.write('karpenter-machines.json', JSON.stringify(MACHINE_TYPES)),
   };
   const daemon = startDaemon(world, 'karpenter', [program], { env });
-  await cluster.apply(nodeClass(bootSeconds), nodePool());
+  await cluster.apply(nodeClass(bootSeconds), nodePool(movesPods));
   await until('Karpenter serves its pool', async () => {
     const { status } = await cluster.get<{ status?: { conditions?: { type: string; status: string }[] } }>(
       'nodepool',
