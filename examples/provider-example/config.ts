@@ -11,6 +11,9 @@ export const MachineConfig = z.strictObject({
 });
 export type MachineConfig = z.output<typeof MachineConfig>;
 
+export const RacksConfig = z.strictObject({ url, token });
+export type RacksConfig = z.output<typeof RacksConfig>;
+
 export const PoolsConfig = z.strictObject({
   url,
   token,

@@ -1,4 +1,6 @@
 // The depot itself, in memory: what the provider is tested against. It knows nothing of the provider.
+import { answer, refuse } from './depot-answers.ts';
+import { openRackRoom } from './rack-room.ts';
 
 export interface Lent {
   readonly name: string;
@@ -40,9 +42,6 @@ export interface Behaviour {
 
 export const PAGE = 5;
 
-const answer = (status: number, body: unknown): Response => Response.json(body, { status });
-const refuse = (status: number, error: string): Response => answer(status, { error });
-
 export function openDepot({ now = Date.now, pageSize = PAGE, lagMs = 0, bootMs = 0 }: Behaviour = {}) {
   const machines = new Map<string, Lent>();
   /** Names of machines that were given back: the depot lends under a name once. */
@@ -52,8 +51,9 @@ export function openDepot({ now = Date.now, pageSize = PAGE, lagMs = 0, bootMs =
   /** Documents that may not be read. */
   const sealed = new Set<string>();
   const failureRules: FailureRules = {};
+  const rackRoom = openRackRoom(now);
 
-  function page(all: readonly { readonly name: string }[], url: URL): Response {
+  function page(all: readonly object[], url: URL): Response {
     const from = Number(url.searchParams.get('from') ?? 0);
     if (failureRules.breakListing && from > 0) return refuse(502, 'upset');
     const items = all.slice(from, from + pageSize);
@@ -111,13 +111,19 @@ export function openDepot({ now = Date.now, pageSize = PAGE, lagMs = 0, bootMs =
     return sealed.has(name) ? refuse(403, 'not_allowed') : answer(200, found);
   }
 
+  function racked(method: string, path: readonly string[], url: URL): Response {
+    const found = rackRoom.handle(method, path);
+    return found instanceof Response ? found : page(found, url);
+  }
+
   /** One request, one answer. */
   async function handle(request: Request): Promise<Response> {
     const url = new URL(request.url);
-    const [, noun = '', name] = url.pathname.split('/').map(decodeURIComponent);
+    const [, noun = '', name, ...rest] = url.pathname.split('/').map(decodeURIComponent);
     const { error } = failureRules;
     failureRules.error = undefined;
     if (error) return refuse(409, error);
+    if (noun === 'racks') return racked(request.method, name === undefined ? [] : [name, ...rest], url);
     if (noun === 'machines' && name) return machine(request, name);
     if (noun === 'pools' && name) return pool(name);
     if (noun === 'machines') return page(listed(url.searchParams.get('cluster')), url);
@@ -147,6 +153,7 @@ export function openDepot({ now = Date.now, pageSize = PAGE, lagMs = 0, bootMs =
     pools,
     sealed,
     failureRules,
+    rackRoom,
     handle,
     fetch: line as typeof fetch,
     keep,

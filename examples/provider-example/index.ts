@@ -1,7 +1,8 @@
 import { kind, type Provider } from 'muster/src/core/provider.ts';
 import { openBackend } from './backend.ts';
-import { ImageConfig, MachineConfig, PoolsConfig } from './config.ts';
+import { ImageConfig, MachineConfig, PoolsConfig, RacksConfig } from './config.ts';
 import { openImageBuilder } from './image-builder.ts';
+import { openRacks } from './racks.ts';
 import { openSource } from './source.ts';
 
 export default {
@@ -36,6 +37,16 @@ export default {
       example: { url: 'http://depot.internal' },
       trust: 'operator only',
       open: openImageBuilder,
+    }),
+  },
+  nodeGroups: {
+    depot_racks: kind({
+      summary: 'Racks of GPU machines, which become nodes of a Kubernetes cluster.',
+      config: RacksConfig,
+      example: { url: 'http://depot.internal' },
+      trust: 'operator only',
+      limits: { read: 10, write: 5 },
+      open: openRacks,
     }),
   },
 } satisfies Provider;

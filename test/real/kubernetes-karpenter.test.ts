@@ -96,13 +96,13 @@ function askedAtMs({ group, followed }: Scene, fleet: Fleet): ReadonlyMap<string
   return new Map(group.managed.map(({ name, madeAtMs }) => [name, madeAtMs]));
 }
 
-/** From the refusal of a pod by the scheduler to the request for the node that it came to. */
+/** From the refusal of a pod by the scheduler to the next request for a machine; the last pods may need none. */
 function growthsOf(scene: Scene, fleet: Fleet): readonly number[] {
-  const asked = askedAtMs(scene, fleet);
+  const asked = [...askedAtMs(scene, fleet).values()].toSorted((a, b) => a - b);
   const own = [...scene.followed.pods.values()].filter((pod) => pod.fleet === fleet);
-  return own.flatMap(({ refusedAtMs, node = '' }) => {
-    const afterMs = (asked.get(node) ?? Number.NaN) - (refusedAtMs ?? Number.NaN);
-    return afterMs >= 0 ? [afterMs] : [];
+  return own.flatMap(({ refusedAtMs = Number.POSITIVE_INFINITY }) => {
+    const next = asked.find((atMs) => atMs >= refusedAtMs);
+    return next === undefined ? [] : [next - refusedAtMs];
   });
 }
 

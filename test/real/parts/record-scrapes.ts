@@ -67,6 +67,15 @@ const SITUATIONS: Readonly<Record<string, Situation>> = {
       pods: { first: ['small', 8], second: ['small', 8], huge: ['small', 64] },
     },
   },
+  ending: {
+    config: () => NODES,
+    nodes: {
+      isJoined: false,
+      provisioners: { capped: { existingInstanceGroupNames: ['h100-a'], maxNodes: 1, minUnutilizedGPUNodes: 3 } },
+      pods: {},
+      endingNodeOf: 'capped',
+    },
+  },
   unregistered: {
     config: () => NODES,
     nodes: {

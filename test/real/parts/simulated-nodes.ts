@@ -1,6 +1,7 @@
 // A simulated cluster and a simulated Google Cloud, with the objects of one situation of node groups.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { systemClock } from '#core/clock.ts';
 import { until } from '#core/testing/until.ts';
 
 export interface NodeScene {
@@ -10,7 +11,24 @@ export interface NodeScene {
   readonly provisioners: Readonly<Record<string, object>>;
   /** By name, the provisioner that each pod asks for and its GPUs. */
   readonly pods: Readonly<Record<string, readonly [provisioner: string, gpus: number]>>;
+  /** A node of that provisioner, in none of its groups, whose machine ends after four minutes. */
+  readonly endingNodeOf?: string;
 }
+
+const ENDS_AFTER_MS = 4 * 60_000;
+
+const endingNode = (provisioner: string): object => ({
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: {
+    name: 'ending',
+    labels: { 'nodeprovisioner.compute.baseten.co/provisioner-name': provisioner },
+    annotations: {
+      'node.gke.io/machine-termination-datetime': new Date(systemClock.now() + ENDS_AFTER_MS).toISOString(),
+    },
+  },
+  spec: { providerID: 'gce://my-project/us-central1-a/ending' },
+});
 
 interface Running {
   readonly program: string;
@@ -43,7 +61,7 @@ const podOf = (name: string, [provisioner, gpus]: readonly [string, number]): ob
 /** The variables for a server that sizes the nodes of this scene. */
 export async function openNodeScene(
   running: Running & { readonly crd: string },
-  { isJoined, provisioners, pods }: NodeScene,
+  { isJoined, provisioners, pods, endingNodeOf }: NodeScene,
 ): Promise<Readonly<Record<string, string>>> {
   const { KUBECONFIG = '' } = await simulate(running, ['kubernetes']);
   const cloud = await simulate(running, ['gcp', ...(isJoined ? ['--kubeconfig', KUBECONFIG] : [])]);
@@ -62,5 +80,6 @@ export async function openNodeScene(
     );
   for (const [name, asked] of Object.entries(pods))
     await apply('/api/v1/namespaces/default/pods', JSON.stringify(podOf(name, asked)));
+  if (endingNodeOf !== undefined) await apply('/api/v1/nodes', JSON.stringify(endingNode(endingNodeOf)));
   return { ...cloud, KUBECONFIG };
 }
