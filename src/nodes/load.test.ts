@@ -6,7 +6,7 @@ import { type NodesScene, openNodesScene } from './testing/scene.ts';
 
 // A part of it here, the whole in `npm run test:long`.
 const IS_LONG = inject('sliceStride') === 1;
-const HOURS = IS_LONG ? 24 : 1;
+const HOURS = IS_LONG ? 24 : 0.5;
 
 /** Nodes that are used as a whole by one pod each, or not at all. */
 async function withNodes(nodes: number, used: number, spec: object) {
@@ -83,7 +83,7 @@ it.for(IS_LONG ? [1, 2, 3, 4, 5, 6, 7, 8] : [1])(
     const removed = new Set<string>();
     const wrong: string[] = [];
     let asked = scene.calls.length;
-    for (let step = 0; step < (IS_LONG ? 600 : 120); step++) {
+    for (let step = 0; step < (IS_LONG ? 600 : 80); step++) {
       const before = new Set(Object.values(scene.places()));
       const nodes = scene.nodeNames();
       await scene.clock.advance(5 * SECOND_MS);

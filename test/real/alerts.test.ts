@@ -46,6 +46,8 @@ const CASES: readonly Case[] = [
   { alert: 'MusterNodesPodsSetAside', scrapes: 'nodes', at: 15, firing: 0 },
   { alert: 'MusterNodesNeverRegister', scrapes: 'unregistered', at: 3, firing: 1 },
   { alert: 'MusterNodesNeverRegister', scrapes: 'unregistered', at: 1, firing: 0 },
+  { alert: 'MusterNodesRotateLate', scrapes: 'ending', at: 8, firing: 1 },
+  { alert: 'MusterNodesRotateLate', scrapes: 'ending', at: 1, firing: 0 },
   { alert: 'MusterFrozen', scrapes: 'frozen', at: 61, firing: 1 },
   { alert: 'MusterFrozen', scrapes: 'frozen', at: 59, firing: 0 },
 ];
