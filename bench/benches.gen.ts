@@ -20,6 +20,7 @@ import { bench as parameters } from './parameters.ts';
 import { bench as placements } from './placements.ts';
 import { bench as portForward } from './port-forward.ts';
 import { bench as reload } from './reload.ts';
+import { bench as replays } from './replays.ts';
 import { bench as restart } from './restart.ts';
 import { bench as rows } from './rows.ts';
 import { bench as runtimeObjects } from './runtime-objects.ts';
@@ -54,6 +55,7 @@ export const benches: readonly Bench[] = [
   placements,
   portForward,
   reload,
+  replays,
   restart,
   rows,
   runtimeObjects,
