@@ -257,7 +257,7 @@ function ahead({ slotsPerAgent }: Scaling, schedule: Schedule, key: StatedKey): 
 }
 
 /** Of two windows one may allow fewer workers than the other asks for: `max_agents` holds. */
-function withLimits(scaling: Scaling, limits: Partial<Record<LimitName, number>>): Scaling {
+export function withLimits(scaling: Scaling, limits: Partial<Record<LimitName, number>>): Scaling {
   const now = { ...scaling, ...limits };
   return {
     ...now,

@@ -13,6 +13,7 @@ import { runtimeTables } from './runtime.ts';
 import { seriesHistories } from './series.ts';
 import { sessionHistories, sessionTables } from './session.ts';
 import { sourceTables } from './source.ts';
+import { waitTargetTables } from './wait-target.ts';
 import { workerTables } from './worker.ts';
 
 /** Live records: all of them are in memory to read, and durable before anything follows from them. */
@@ -29,6 +30,7 @@ export const TABLES = {
   ...runtimeTables,
   ...sessionTables,
   ...sourceTables,
+  ...waitTargetTables,
   ...workerTables,
 } as const;
 

@@ -7,6 +7,7 @@ import { openForecasts } from './forecast.ts';
 import { launchesASession } from './launches-a-session.ts';
 import type { ModelThread } from './model-turns.ts';
 import { startShadows } from './shadow.ts';
+import { startWaitTargets } from './wait-targets.ts';
 
 type Base = FeatureBase<undefined> & {
   readonly journal: Journal;
@@ -18,8 +19,18 @@ type Base = FeatureBase<undefined> & {
 const feature: Feature<undefined, Forecasts, Base> = {
   id: 'foresight',
   start(base) {
-    const { stop, ...shadows } = startShadows(base);
-    return { ...openForecasts(base), ...shadows, launchesASession, configure() {}, stop };
+    const { stop: stopShadows, ...shadows } = startShadows(base);
+    const targets = startWaitTargets(base);
+    return {
+      ...openForecasts(base),
+      ...shadows,
+      launchesASession,
+      configure() {},
+      async stop() {
+        await targets.stop();
+        await stopShadows();
+      },
+    };
   },
 };
 

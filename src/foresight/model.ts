@@ -37,6 +37,8 @@ export interface ModelInput {
   readonly mostEvents: number;
   /** The workers that the pool keeps without sessions are there at the start, and no launch counts for them. */
   readonly startsAtRest?: boolean | undefined;
+  /** Called for each session that gets a slot. */
+  readonly placed?: ((atMs: number, waitedMs: number) => void) | undefined;
   /** For comparisons with the policies of others; absent: the planner of real pools. */
   readonly planner?: Planner | undefined;
 }
@@ -72,7 +74,7 @@ export function modelPool(input: ModelInput): ModelResult {
   const scalingAt = (atMs: number): Scaling =>
     typeof input.scaling === 'function' ? input.scaling(atMs) : input.scaling;
   const machines = openModelMachines(input);
-  const queue = openModelQueue(machines, untilMs);
+  const queue = openModelQueue(machines, input);
   const decider = openDecider(input, machines);
   const decide = (nowMs: number): void => decider.decide(nowMs, scalingAt(nowMs), queue.length());
   let edgeMs = nextEdge(fromMs) ?? NEVER;
@@ -102,7 +104,7 @@ export function modelPool(input: ModelInput): ModelResult {
 }
 
 /** First in, first out within a priority. */
-function openModelQueue(machines: ModelMachines, untilMs: number) {
+function openModelQueue(machines: ModelMachines, { untilMs, placed }: ModelInput) {
   const lanes: { readonly priority: number; readonly waiting: Arrival[]; head: number }[] = [];
   const waitsMs: number[] = [];
   let [length, busyMs] = [0, 0];
@@ -134,6 +136,7 @@ function openModelQueue(machines: ModelMachines, untilMs: number) {
       while (machines.freeSlots > 0 && length > 0) {
         const { atMs, lastsMs } = take();
         waitsMs.push(nowMs - atMs);
+        placed?.(atMs, nowMs - atMs);
         busyMs += Math.min(lastsMs, untilMs - nowMs);
         machines.seat(nowMs, nowMs + lastsMs);
       }

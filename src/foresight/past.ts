@@ -63,7 +63,8 @@ export async function* rowsFrom<R extends { readonly id: string }>(
 const tooMuch = (mostRows: number): Fault =>
   new Fault('quota', `There are more than ${mostRows} records in that time.`, { remedy: 'Ask for a shorter time.' });
 
-interface Stretch {
+/** A time that is over. */
+export interface Stretch {
   readonly fromMs: number;
   readonly untilMs: number;
 }
@@ -83,7 +84,7 @@ export async function readPast(
 
 type Reading = Stretch & ReadingBounds;
 
-async function readSessions({ history, view }: Records, pool: string, reading: Reading): Promise<PastSession[]> {
+export async function readSessions({ history, view }: Records, pool: string, reading: Reading): Promise<PastSession[]> {
   const { fromMs, untilMs } = reading;
   const sessions: PastSession[] = [];
   for await (const session of rowsFrom((page) => history.ended({ pool }, page), fromMs, reading)) {

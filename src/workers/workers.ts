@@ -184,6 +184,7 @@ function listen(
       // Of a worker that is being removed nothing but the listing of its cloud is awaited.
       else if (after || !store.view.workers.get(id)?.removal) poke(agent.owner);
     }),
+    store.onChange('chosenIdle', (_after, _before, id) => poke(id)),
     store.onChange('freezes', (_after, _before, id) => pokeScope(store, id, poke)),
     store.onChange('sessions', (after, before) => {
       if (after && before && after.worker === before.worker && after.unmatched === before.unmatched) return;
