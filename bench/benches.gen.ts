@@ -33,6 +33,7 @@ import { bench as sync } from './sync.ts';
 import { bench as takeover } from './takeover.ts';
 import { bench as templates } from './templates.ts';
 import { bench as warmSessions } from './warm-sessions.ts';
+import { bench as whatif } from './whatif.ts';
 
 export const benches: readonly Bench[] = [
   agents,
@@ -68,4 +69,5 @@ export const benches: readonly Bench[] = [
   takeover,
   templates,
   warmSessions,
+  whatif,
 ];

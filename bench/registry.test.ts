@@ -24,6 +24,8 @@ const TARGETS: Partial<Record<MeasureName, number>> = {
   'port-forward-down-share': 0.3,
   'sync-first-share': 5,
   'sync-again-share': 3,
+  'whatif-week': 1_000,
+  'whatif-stall': 50,
   'template-share': 0.5,
   'template-longest': 100,
   'runtime-grants': 5_000,

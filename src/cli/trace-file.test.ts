@@ -10,7 +10,7 @@ describe('a trace', () => {
       { submitted: 10, seconds: 2.5 },
       { submitted: 12, seconds: 3, slots: 4 },
     ]);
-    expect(read('submitted,ended\n2026-01-01T00:00:00Z,2026-01-01T00:01:00Z\n')).toEqual([
+    expect(read('submitted,ended\n2026-01-01T00:00:00Z,2026-01-01 00:01:00\n')).toEqual([
       { submitted: Date.UTC(2026, 0, 1) / 1_000, seconds: 60 },
     ]);
   });

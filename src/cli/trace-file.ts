@@ -1,6 +1,7 @@
 // A table of sessions as CSV: when each was submitted, and how long it ran.
 import { Fault } from '#core/fault.ts';
 import { nearest } from '#core/nearest.ts';
+import { writtenTimeMs } from '#core/written-time.ts';
 import type { ForecastIn } from '../api/wire/forecast.ts';
 
 export type TracedSession = NonNullable<ForecastIn['trace']>[number];
@@ -78,7 +79,7 @@ const MOST_SECONDS = 1e11;
 /** A number of seconds, or a date. */
 function secondsOf(text: string, { name, line, column }: Cell): number {
   const number = Number(text);
-  const seconds = Number.isNaN(number) ? Date.parse(text) / 1_000 : number;
+  const seconds = Number.isNaN(number) ? (writtenTimeMs(text) ?? Number.NaN) / 1_000 : number;
   if (seconds >= 0 && seconds < MOST_SECONDS) return seconds;
   const why = seconds >= MOST_SECONDS ? 'too large for seconds; is it milliseconds?' : 'neither seconds nor a date';
   throw new Fault('invalid', `${name}: "${text.slice(0, 100)}" is ${why}`, {

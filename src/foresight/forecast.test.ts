@@ -116,6 +116,12 @@ describe('a forecast', () => {
     ]);
   });
 
+  it('says that it leaves a wait target out', async () => {
+    const { notes } = await forecastOf({ set: { wait_target: { p95: '5s', max_idle_agents: 3 } } });
+
+    expect(notes).toEqual([expect.stringContaining('wait_target is not in the model')]);
+  });
+
   it('refuses a pool without a backend, and a demand that is too large', async () => {
     await expect(forecastOf({ pool: poolOf('name: own') })).rejects.toMatchObject({ kind: 'invalid', at: 'pool' });
     const demand = { perHour: 1e6, lastsMs: 1, forMs: HOUR_MS };

@@ -89,16 +89,19 @@ export function questionOf(
 
 export function answerOf(
   [today, other]: ModelAnswer,
-  { fromMs, untilMs, past, notes, seed, warnings, offers, machines }: Asked & Pick<ComparedPolicies, 'warnings'>,
+  { fromMs, untilMs, past, notes, seed, warnings, policies, offers, machines }: Asked & ComparedPolicies,
 ): Forecast {
   if (!today) throw new Fault('internal', 'The model answered nothing.');
   return {
     ...{ fromMs, untilMs, sessions: today.sessions, seed, today },
     recorded: past && truthOf(past),
     other: other && { ...other, warnings },
-    notes: [...notes, ...notesOn(offers, machines)],
+    notes: [...notes, ...notesOn(offers, machines), ...(policies.some(hasTarget) ? [WITHOUT_TARGET] : [])],
   };
 }
+
+const hasTarget = ({ waitTarget }: SizePolicy): boolean => waitTarget !== undefined;
+const WITHOUT_TARGET = 'wait_target is not in the model: the idle slots are those of min_idle_agents.';
 
 function notesOn(offers: readonly OfferFact[], machines: readonly PastMachine[]): string[] {
   const unpriced = offers.filter(({ pricePerHour }) => pricePerHour === undefined).length;

@@ -28,7 +28,7 @@ export async function localForecast(
   const link = openModelLink(systemClock);
   try {
     const answer = await link.ask(questionOf(compared, { ...whole, slots: (scaling) => scaling }), signal);
-    return shownForecast(spec.name, set, answerOf(answer, { ...whole, warnings: compared.warnings }));
+    return shownForecast(spec.name, set, answerOf(answer, { ...whole, ...compared }));
   } finally {
     await link.close();
   }

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Clock } from '#core/clock.ts';
 import { duration } from '#core/schema.ts';
+import { writtenTimeMs } from '#core/written-time.ts';
 
 /** A moment, in ISO 8601 and UTC. */
 export const Time = z.iso.datetime().meta({ examples: ['2026-01-01T12:00:00.000Z'] });
@@ -25,18 +26,9 @@ export const Span = z.string().meta({ format: 'duration', examples: ['90s', '5m'
 export const spanIn = (longestMs: number) =>
   duration().refine((ms) => ms >= 0 && ms <= longestMs, { error: `Must lie between 0s and ${longestMs / 1_000}s.` });
 
-const DATE = /^\d{4}-\d\d-\d\d/;
-const WITHOUT_ZONE = /^\S{10}[T ][\d:.]+$/;
-
-/** A date alone is a time, too. Without a zone it is in UTC, as all times that we show. */
-function timeMs(text: string): number | undefined {
-  const ms = DATE.test(text) ? Date.parse(WITHOUT_ZONE.test(text) ? `${text}Z` : text) : Number.NaN;
-  return Number.isNaN(ms) ? undefined : ms;
-}
-
 /** A moment that someone names: a time, or a duration back from now. */
 export const Since = z.string().transform((text, context): { readonly ms: number; readonly isSpan: boolean } => {
-  const ms = timeMs(text);
+  const ms = writtenTimeMs(text);
   if (ms !== undefined) return { ms, isSpan: false };
   const span = duration().safeParse(text);
   if (span.success && span.data >= 0) return { ms: span.data, isSpan: true };
