@@ -48,7 +48,7 @@ async function planWorld(pool = gpu) {
       why: 'More is needed for planted-secret.',
       unless: '',
       figures: {},
-      replaced: 4,
+      ...{ replaced: 4, awaited: 3, replacedAfterMs: 1_200_000, offers: [{ id: 'a', pricePerHour: 2 }] },
     }),
   });
   return { ...world, asked };

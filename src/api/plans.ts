@@ -2,19 +2,30 @@ import { z } from 'zod';
 import type { Role } from '#core/access.ts';
 import { Fault } from '#core/fault.ts';
 import type { Pool } from '#core/pool.ts';
+import type { Caller } from '../access/access.ts';
 import { teamOf } from '../pools/status.ts';
 import type { ApiDeps } from './deps.ts';
 import type { Noun } from './noun.ts';
 import { selectPage } from './page.ts';
 import { findPool } from './pools.ts';
 import { type Route, route } from './route.ts';
-import { shownChanges, shownRefusal } from './shown/planned-changes.ts';
+import { type PlanAsker, shownChanges, shownRefusal } from './shown/planned-changes.ts';
 import * as wire from './wire/plan.ts';
-import { Name, paging } from './wire/shared.ts';
+import { Flag, Name, paging } from './wire/shared.ts';
 
 // A few thousand documents at a time.
 const BODY_LIMIT = 8 * 2 ** 20;
 const MOST_VALUES = 4 * wire.MOST_DOCUMENTS;
+
+function askerOf(
+  { features: { foresight: forecasts }, clock }: ApiDeps,
+  { caller, signal }: { readonly caller: Pick<Caller, 'role' | 'token'>; readonly signal: AbortSignal },
+  isExpected = false,
+): PlanAsker {
+  const { role, token } = caller;
+  const by = forecasts && { forecasts, token, signal, now: clock.now() };
+  return { role, expectedBy: isExpected ? by : undefined };
+}
 
 function planning(deps: ApiDeps): Route[] {
   return [
@@ -27,8 +38,9 @@ function planning(deps: ApiDeps): Route[] {
       bodyLimit: BODY_LIMIT,
       mostValues: MOST_VALUES,
       reply: wire.PlannedChanges,
-      async handle({ body, caller }) {
-        return await shownChanges(await deps.pools.foresee(body.documents, body.source), deps, caller.role);
+      async handle({ body, caller, signal }) {
+        const changes = await deps.pools.foresee(body.documents, body.source);
+        return await shownChanges(changes, deps, askerOf(deps, { caller, signal }, body.expected));
       },
     }),
     route({
@@ -38,9 +50,11 @@ function planning(deps: ApiDeps): Route[] {
       role: 'operator',
       summary: 'Reads a source now and shows what its next sync would change. Applies nothing.',
       params: z.object({ source: Name }),
+      query: z.strictObject({ expected: Flag.optional() }),
       reply: wire.PlannedChanges,
-      async handle({ params, caller, signal }) {
-        return await shownChanges(await deps.pools.foreseeSync(params.source, signal), deps, caller.role);
+      async handle({ params, query, caller, signal }) {
+        const changes = await deps.pools.foreseeSync(params.source, signal);
+        return await shownChanges(changes, deps, askerOf(deps, { caller, signal }, query.expected));
       },
     }),
   ];

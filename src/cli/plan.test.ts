@@ -166,3 +166,21 @@ it('shows beside a change which limits cost more than they seem to', async () =>
 
   expect(output()).toContain('\n  warning idle_decay 5m has no effect.\n');
 });
+
+it('prints what a pool costs at rest, as expected and at most, and what replacing waits for', async () => {
+  const dollars = {
+    at_rest: { before: 1, after: 2.5 },
+    expected: { before: 3, after: 3 },
+    at_most: { after: 60 },
+    notes: ['1 of 2 backends have no price.'],
+  };
+  const workers = { start: 0, drain: 0, stop: 0, replace: 4 };
+  const one = planned('gpu', { dollars, workers, awaited_sessions: 2, replaced_after: '8m' });
+  const { muster, asked, output } = openScene(() => ({ ...nothing, pools: [one] }));
+
+  await muster('plan', file('gpu.yaml', 'name: gpu'));
+
+  expect(asked[0]?.body).toMatchObject({ expected: true });
+  expect(output()).toContain('dollars/h: at rest 1 → 2.5, expected 3, at most 60\n  1 of 2 backends have no price.');
+  expect(output()).toContain('2 sessions end first; replacing 4 takes about 8m');
+});

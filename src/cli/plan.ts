@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import type { Command } from 'commander';
 import { Fault } from '#core/fault.ts';
-import type { PlannedChanges, PlannedPool } from '../api/wire/plan.ts';
+import type { DollarRange, PlannedChanges, PlannedDollars, PlannedPool } from '../api/wire/plan.ts';
 import type { Client } from './client.ts';
 import { type Cli, type CliCommand, clientOf, formatOf, showing } from './command.ts';
 import { readDocuments } from './document-file.ts';
@@ -31,13 +31,40 @@ function differenceText({ key, before, after }: PlannedPool['differences'][numbe
   return `  ${oneLine(key)}: ${isHidden ? '(hidden)' : `${valueText(before)} → ${valueText(after)}`}`;
 }
 
+const rangeText = ({ before, after }: DollarRange): string =>
+  before === undefined || before === after ? `${after}` : `${before} → ${after}`;
+
+function dollarLines({ at_rest: rest, expected, at_most: most, notes }: PlannedDollars): string[] {
+  const middle = expected ? `, expected ${rangeText(expected)}` : '';
+  const line = `  dollars/h: at rest ${rangeText(rest)}${middle}, at most ${rangeText(most)}`;
+  return [line, ...notes.map((note) => `  ${styleText('dim', oneLine(note))}`)];
+}
+
+function replacingLines({ workers, awaited_sessions: awaited = 0, replaced_after: after }: PlannedPool): string[] {
+  const sessions = `${awaited} ${awaited === 1 ? 'session ends' : 'sessions end'} first`;
+  const ends = awaited > 0 ? [sessions] : [];
+  const time = workers.replace > 0 && after !== undefined ? [`replacing ${workers.replace} takes about ${after}`] : [];
+  const text = [...ends, ...time].join('; ');
+  return text === '' ? [] : [`  ${text}`];
+}
+
 function detailsOf(pool: PlannedPool): string {
   const { name, why, differences, workers, next, change, warnings = [] } = pool;
   const isMoved = Object.values(workers).some((count) => count > 0);
   const does = isMoved ? [`  workers: ${oneLine(next)}`] : [];
   const reasons = change === 'change' ? [] : [`  ${oneLine(why)}`];
+  const costs = pool.dollars ? dollarLines(pool.dollars) : [];
+  const waited = replacingLines(pool);
   const warned = warnings.map((warning) => `  ${styleText('yellow', 'warning')} ${oneLine(warning)}`);
-  return [styleText('bold', name), ...reasons, ...differences.map(differenceText), ...does, ...warned].join('\n');
+  return [
+    styleText('bold', name),
+    ...reasons,
+    ...differences.map(differenceText),
+    ...does,
+    ...waited,
+    ...costs,
+    ...warned,
+  ].join('\n');
 }
 
 function refusalText({ key, pool, fault }: PlannedChanges['refused'][number]): string {
@@ -88,9 +115,10 @@ async function ask(
 ): Promise<PlannedChanges> {
   if (files.length > 0) {
     const documents = await readDocuments(files, cli.terminal.input);
-    return client.call('/plans', { method: 'POST', body: { documents, source } });
+    return client.call('/plans', { method: 'POST', body: { documents, source, expected: true } });
   }
-  if (source !== undefined) return client.call(`/sources/${encodeURIComponent(source)}/plan`, { method: 'POST' });
+  if (source !== undefined)
+    return client.call(`/sources/${encodeURIComponent(source)}/plan`, { method: 'POST', query: { expected: true } });
   throw new Fault('invalid', 'Nothing to plan.', {
     remedy: 'Give files with pool documents, or a source with --source.',
   });
@@ -118,7 +146,7 @@ function planCommand(cli: Cli): Command {
     ['muster plan --source team', 'what the next sync of the source would change'],
   ]).addHelpText(
     'after',
-    '\nSTART, DRAIN and STOP count what the next pass does. REPLACE counts workers of an older definition, which follow\none after the other.\n\nExits with 0 if nothing changes, with 2 if something changes, with 1 if a document is refused.',
+    '\nSTART, DRAIN and STOP count what the next pass does. REPLACE counts workers of an older definition, which follow\none after the other. Dollars are an hour: with the minimum and idle slots alone, as the sessions of the last seven\ndays let the model expect, and with max_agents machines of the dearest backends.\n\nExits with 0 if nothing changes, with 2 if something changes, with 1 if a document is refused.',
   );
 }
 

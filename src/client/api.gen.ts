@@ -742,6 +742,8 @@ export interface Schemas {
   PlanIn: {
     /** Plans as if these were all documents of this source. */
     source?: string;
+    /** Also runs the model for the first ten pools. */
+    expected?: boolean;
     documents: ({
       key: string;
       text: string;
@@ -778,6 +780,29 @@ export interface Schemas {
         worker?: string;
         why: string;
       })[];
+      /** Dollars an hour; absent for manual pools. */
+      dollars?: {
+        /** With the minimum and the idle slots alone, outside of schedules. */
+        at_rest: {
+          before?: number;
+          after: number;
+        };
+        /** By the sessions of the last seven days, in the model; with `expected` in the request, of the first ten pools. */
+        expected?: {
+          before?: number;
+          after: number;
+        };
+        /** With `max_agents` machines of the dearest backends, within the limits in dollars. */
+        at_most: {
+          before?: number;
+          after: number;
+        };
+        notes: string[];
+      };
+      /** Sessions on workers that are replaced or removed: they end first. */
+      awaited_sessions?: number;
+      /** About how long it takes to replace all, besides these sessions. */
+      replaced_after?: string;
       /** Limits that have no effect, or that launch and remove a worker for each session. */
       warnings?: string[];
       /** Why the next pass would do that. */
@@ -1738,7 +1763,9 @@ export interface Paths {
     /** Reads a source now and shows what its next sync would change. Applies nothing. Needs the role operator. */
     post: {
       parameters: {
-        query?: never;
+        query?: {
+          expected?: "0" | "1" | "" | "true" | "false";
+        };
         header?: never;
         path: {
           source: string;

@@ -1,4 +1,5 @@
 // The inputs of a pool's plan, and the plan for another definition of the pool. Reading changes nothing.
+import { leadTimeOf } from '#core/lead-time.ts';
 import type { Pool } from '#core/pool.ts';
 import { isFrozen } from '#core/worker.ts';
 import { isLookedThrough } from '#machines/restored.ts';
@@ -87,6 +88,12 @@ function drained(workers: readonly WorkerFact[]): Action[] {
 export interface Foreseen extends Plan {
   /** Number of workers that would then have an older definition, and be replaced. */
   readonly replaced: number;
+  /** Sessions that end first: those on workers that are replaced or go. */
+  readonly awaited: number;
+  /** How long replacing takes once these sessions have ended, as far as machines take as long as the last ones. */
+  readonly replacedAfterMs: number;
+  /** With the prices that hold now. */
+  readonly offers: Facts['offers'];
 }
 
 function countReplaced({ workers, updatePolicy = 'keep', isRemoving }: Facts): number {
@@ -94,10 +101,27 @@ function countReplaced({ workers, updatePolicy = 'keep', isRemoving }: Facts): n
   return workers.filter(({ isOutdated, phase }) => isOutdated && phase !== 'draining' && phase !== 'deleting').length;
 }
 
+/** With `rolling` one after the other; else the first one that joins lets all others go. */
+function replacedAfterMs({ updatePolicy }: Facts, replaced: number, { readyMs = [] }: Readonly<PoolMemory>): number {
+  const rounds = updatePolicy === 'rolling' ? replaced : Math.min(replaced, 2);
+  return rounds * leadTimeOf(readyMs);
+}
+
+function countAwaited({ workers, isRemoving, updatePolicy = 'keep' }: Facts): number {
+  const goes = ({ isOutdated, phase }: WorkerFact): boolean =>
+    phase !== 'deleting' && phase !== 'unknown' && (isRemoving || (isOutdated === true && updatePolicy !== 'keep'));
+  return workers.reduce((sum, worker) => sum + (goes(worker) ? worker.slots - worker.freeSlots : 0), 0);
+}
+
 /** What the next pass would do if this were the pool: one that exists, changed, or one that does not exist yet. */
 export function foresee(context: WorkersContext, pool: Pool): Foreseen {
   const survey = surveyPool(context, pool.id, pool);
-  const facts = factsOf(context, pool, { survey, memory: memoryFor(context, pool) });
-  const next = { ...plan(facts), replaced: countReplaced(facts) };
+  const memory = memoryFor(context, pool);
+  const facts = factsOf(context, pool, { survey, memory });
+  const replaced = countReplaced(facts);
+  const next = {
+    ...{ ...plan(facts), replaced, awaited: countAwaited(facts), offers: facts.offers },
+    replacedAfterMs: replacedAfterMs(facts, replaced, memory),
+  };
   return pool.removal ? { ...next, actions: [...next.actions, ...drained(facts.workers)] } : next;
 }

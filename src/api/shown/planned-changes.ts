@@ -1,6 +1,7 @@
 import { isAtLeast } from '#access/tokens.ts';
 import { differences } from '#config/differences.ts';
 import type { Role } from '#core/access.ts';
+import { formatDuration } from '#core/duration.ts';
 import { Fault } from '#core/fault.ts';
 import type { Pool } from '#core/pool.ts';
 import { inSlices } from '#core/slices.ts';
@@ -9,9 +10,19 @@ import type { Foreseen } from '../../workers/facts.ts';
 import type { ApiDeps } from '../deps.ts';
 import { shownProblems } from '../problem.ts';
 import type * as wire from '../wire/plan.ts';
+import { type ExpectedBy, expectedDollars, plannedDollars } from './planned-dollars.ts';
 import { shownActions, warningsOf } from './pool.ts';
 
 type Looks = Pick<ApiDeps, 'documents' | 'workers' | 'redactText' | 'clock' | 'features'>;
+
+/** Who asks, and what the model needs to be asked; absent: nothing is expected. */
+export interface PlanAsker {
+  readonly role: Role;
+  readonly expectedBy?: ExpectedBy | undefined;
+}
+
+// Each of them runs the model twice.
+const MOST_EXPECTED = 10;
 
 export function shownRefusal(fault: Fault, redactText: ApiDeps['redactText']): wire.Refusal {
   return {
@@ -65,6 +76,9 @@ function shownPool(planned: PlannedPool, looks: Looks, role: Role): wire.Planned
     differences: differencesOf(planned, looks, role),
     workers: countOf(plan),
     actions: shownActions(plan.actions, looks.redactText),
+    dollars: plannedDollars(looks, planned, plan),
+    awaited_sessions: plan.awaited,
+    replaced_after: plan.replaced === 0 ? undefined : formatDuration(plan.replacedAfterMs),
     warnings:
       change === 'remove' || change === 'hold'
         ? undefined
@@ -73,8 +87,24 @@ function shownPool(planned: PlannedPool, looks: Looks, role: Role): wire.Planned
   };
 }
 
+async function addExpected(pools: wire.PlannedPool[], planned: readonly PlannedPool[], by: ExpectedBy): Promise<void> {
+  const byName = new Map(planned.map((one) => [one.name, one]));
+  const priced = [...pools.entries()].filter(([, { dollars }]) => dollars !== undefined);
+  for (const [at, pool] of priced.slice(0, MOST_EXPECTED)) {
+    const one = byName.get(pool.name);
+    if (!one || !pool.dollars) continue;
+    const { range, note } = await expectedDollars(one, by);
+    const notes = [...pool.dollars.notes, ...(note === undefined ? [] : [note])];
+    pools[at] = { ...pool, dollars: { ...pool.dollars, expected: range, notes } };
+  }
+}
+
 /** What would change, as a caller with that role may know it. */
-export async function shownChanges(changes: ChangePlan, looks: Looks, role: Role): Promise<wire.PlannedChanges> {
+export async function shownChanges(
+  changes: ChangePlan,
+  looks: Looks,
+  { role, expectedBy }: PlanAsker,
+): Promise<wire.PlannedChanges> {
   const pools: wire.PlannedPool[] = [];
   const refused = changes.refused.map(({ source, key, pool, fault }) => {
     return { source, key, pool, fault: shownRefusal(fault, looks.redactText) };
@@ -89,5 +119,6 @@ export async function shownChanges(changes: ChangePlan, looks: Looks, role: Role
       refused.push({ source, key, pool: planned.name, fault: shownRefusal(fault, looks.redactText) });
     }
   });
+  if (expectedBy) await addExpected(pools, changes.pools, expectedBy);
   return { pools, unchanged: [...changes.unchanged], refused };
 }

@@ -113,7 +113,7 @@ export function fakeWorkers({ store, clock }: Means): ApiDeps['workers'] {
       unless: 'More sessions wait.',
       need: { wanted: 0, lost: 0 },
       figures: { size: 0 },
-      replaced: 0,
+      ...{ replaced: 0, awaited: 0, replacedAfterMs: 0, offers: [] },
     }),
     plan: () => ({
       actions: [],

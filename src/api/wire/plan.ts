@@ -3,7 +3,7 @@ import { FAULTS, type FaultKind } from '#core/fault.ts';
 import { POOL_CHANGES } from '../../pools/planned-changes.ts';
 import { PlanAction } from './pool.ts';
 import { DocumentProblem } from './problem.ts';
-import { listOf, Name } from './shared.ts';
+import { listOf, Name, Span } from './shared.ts';
 
 const kinds = z.enum(Object.keys(FAULTS) as [FaultKind, ...FaultKind[]]);
 
@@ -24,10 +24,27 @@ export const MOST_DOCUMENTS = 10_000;
 export const PlanIn = z
   .strictObject({
     source: Name.optional().meta({ description: 'Plans as if these were all documents of this source.' }),
+    expected: z.boolean().optional().meta({ description: 'Also runs the model for the first ten pools.' }),
     documents: z.array(z.strictObject({ key: z.string().min(1).max(1_000), text: z.string() })).max(MOST_DOCUMENTS),
   })
   .meta({ id: 'PlanIn' });
 export type PlanIn = z.infer<typeof PlanIn>;
+
+const DollarRange = z.object({ before: z.number().optional(), after: z.number() });
+export type DollarRange = z.infer<typeof DollarRange>;
+
+const PlannedDollars = z.object({
+  at_rest: DollarRange.meta({ description: 'With the minimum and the idle slots alone, outside of schedules.' }),
+  expected: DollarRange.optional().meta({
+    description:
+      'By the sessions of the last seven days, in the model; with `expected` in the request, of the first ten pools.',
+  }),
+  at_most: DollarRange.meta({
+    description: 'With `max_agents` machines of the dearest backends, within the limits in dollars.',
+  }),
+  notes: z.array(z.string()),
+});
+export type PlannedDollars = z.infer<typeof PlannedDollars>;
 
 const PlannedPool = z.object({
   name: z.string(),
@@ -52,6 +69,14 @@ const PlannedPool = z.object({
     })
     .meta({ description: 'What the next pass of the pool would do, and which workers later passes would replace.' }),
   actions: z.array(PlanAction),
+  dollars: PlannedDollars.optional().meta({ description: 'Dollars an hour; absent for manual pools.' }),
+  awaited_sessions: z
+    .int()
+    .optional()
+    .meta({ description: 'Sessions on workers that are replaced or removed: they end first.' }),
+  replaced_after: Span.optional().meta({
+    description: 'About how long it takes to replace all, besides these sessions.',
+  }),
   warnings: z
     .array(z.string())
     .optional()
