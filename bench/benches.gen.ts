@@ -4,6 +4,7 @@ import { bench as azureLaunches } from './azure-launches.ts';
 import type { Bench } from './bench.ts';
 import { bench as cli } from './cli.ts';
 import { bench as computers } from './computers.ts';
+import { bench as dashboard } from './dashboard.ts';
 import { bench as decisions } from './decisions.ts';
 import { bench as digitaloceanLaunches } from './digitalocean-launches.ts';
 import { bench as gcpLaunches } from './gcp-launches.ts';
@@ -25,6 +26,7 @@ import { bench as restart } from './restart.ts';
 import { bench as rows } from './rows.ts';
 import { bench as runtimeObjects } from './runtime-objects.ts';
 import { bench as runtimes } from './runtimes.ts';
+import { bench as series } from './series.ts';
 import { bench as sessions } from './sessions.ts';
 import { bench as simulatedDay } from './simulated-day.ts';
 import { bench as start } from './start.ts';
@@ -40,6 +42,7 @@ export const benches: readonly Bench[] = [
   azureLaunches,
   cli,
   computers,
+  dashboard,
   decisions,
   digitaloceanLaunches,
   gcpLaunches,
@@ -61,6 +64,7 @@ export const benches: readonly Bench[] = [
   rows,
   runtimeObjects,
   runtimes,
+  series,
   sessions,
   simulatedDay,
   start,

@@ -25,8 +25,12 @@ const MOST_BYTES = 15_000;
 const MOST_WHAT = 300;
 const MOST_REMEDY = 200;
 
+const RANK = Object.fromEntries(URGENCIES.map((urgency, rank) => [urgency, rank])) as Readonly<
+  Record<ReportedProblem['urgency'], number>
+>;
+
 const byUrgency = (one: ReportedProblem, other: ReportedProblem): number =>
-  URGENCIES.indexOf(one.urgency) - URGENCIES.indexOf(other.urgency) ||
+  RANK[one.urgency] - RANK[other.urgency] ||
   (other.waitingSessions ?? 0) - (one.waitingSessions ?? 0) ||
   (one.since ?? 0) - (other.since ?? 0) ||
   (one.id < other.id ? -1 : 1);

@@ -1,8 +1,7 @@
 import { SECOND_MS } from '#core/clock.ts';
 import type { EventRow } from '#core/journal.ts';
-import { POOL_PHASES, poolPhase } from '#core/pool.ts';
+import { POOL_PHASES } from '#core/pool.ts';
 import { addPrices } from '#core/pool-price.ts';
-import { inSlices } from '#core/slices.ts';
 import type { ApiDeps } from './deps.ts';
 import { mostUrgent } from './fleet-problems.ts';
 import type { FleetSums } from './fleet-sums.ts';
@@ -16,12 +15,9 @@ const MOST_EVENTS = 10;
 // Events hold messages of clouds; ten of the longest would double the answer.
 const MOST_MESSAGE = 200;
 
-async function poolsOf({ store, clock }: ApiDeps): Promise<Overview['pools']> {
-  const byPhase = Object.fromEntries(POOL_PHASES.map((phase) => [phase, 0])) as Omit<Overview['pools'], 'total'>;
-  await inSlices(clock, store.view.pools.all(), (pool) => {
-    byPhase[poolPhase(pool)] += 1;
-  });
-  return { total: store.view.pools.size, ...byPhase };
+function poolsOf({ store: { view } }: ApiDeps): Overview['pools'] {
+  const byPhase = Object.fromEntries(POOL_PHASES.map((phase) => [phase, view.pools.count('phase', phase)]));
+  return { total: view.pools.size, ...(byPhase as Omit<Overview['pools'], 'total'>) };
 }
 
 function workersOf({ workers: by }: FleetSums): Overview['workers'] {
@@ -67,7 +63,6 @@ async function compute(deps: ApiDeps, { figures, problems }: WholeApi): Promise<
   const { store, clock } = deps;
   const sums = await figures.now();
   const urgent = await mostUrgent(problems(sums), deps);
-  const pools = await poolsOf(deps);
   const events = await store.history.events({}, { limit: MOST_EVENTS, order: 'newest first' });
   const queuedSince = sums.queuedSince();
   return {
@@ -78,7 +73,7 @@ async function compute(deps: ApiDeps, { figures, problems }: WholeApi): Promise<
     sessions: { ...sums.sessions },
     longest_wait_ms: queuedSince === undefined ? 0 : Math.max(0, clock.now() - queuedSince),
     ...costOf(deps, sums),
-    pools,
+    pools: poolsOf(deps),
     sources: sourcesOf(deps),
     ...featuresOf(deps),
     events: events.map((row) => shortEvent(row, store)),

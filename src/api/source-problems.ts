@@ -1,5 +1,5 @@
 import { FAULTS } from '#core/fault.ts';
-import { API_SOURCE, type DocumentState, type SourceState } from '#core/source.ts';
+import { API_SOURCE, type SourceState } from '#core/source.ts';
 import { approveCommand } from '../pools/status.ts';
 import type { ApiDeps } from './deps.ts';
 import type { ReportedProblem } from './fleet-problems.ts';
@@ -29,13 +29,8 @@ function* ofSource({ id, fault, held }: SourceState): Iterable<ReportedProblem> 
 
 /** Documents that form no pool, or not the one that they say. */
 function refusedIn({ store }: ApiDeps, source: string): ReportedProblem | undefined {
-  let count = 0;
-  let first: DocumentState | undefined;
-  for (const document of store.view.documents.by('source', source)) {
-    if (!document.fault) continue;
-    count += 1;
-    first ??= document;
-  }
+  const count = store.view.documents.count('faulty', source);
+  const [first] = Iterator.from(store.view.documents.by('faulty', source)).take(1);
   if (!first) return undefined;
   const { key, fault, readAt } = first;
   const more = count > 1 ? `, and ${counted(count - 1, 'more document')}` : '';

@@ -115,7 +115,7 @@ export const poolTables = {
   pools: table<Pool>()({
     writer: 'pools',
     subject: 'pool',
-    indexes: { name: (p) => p.name, source: (p) => p.owner.source },
+    indexes: { name: (p) => p.name, source: (p) => p.owner.source, phase: poolPhase },
   }),
   offers: table<KeptOffer>()({ writer: 'machines', indexes: {} }),
 } as const;

@@ -122,5 +122,8 @@ export function documentId(source: string, key: string): string {
 
 export const sourceTables = {
   sources: table<SourceState>()({ writer: 'pools', indexes: {} }),
-  documents: table<DocumentState>()({ writer: 'pools', indexes: { source: (d) => d.source } }),
+  documents: table<DocumentState>()({
+    writer: 'pools',
+    indexes: { source: (d) => d.source, faulty: (d) => (d.fault ? d.source : undefined) },
+  }),
 } as const;
