@@ -87,9 +87,13 @@ const feature: Feature<readonly Budget[], Budgets, Base> = {
     }
 
     const roomsOf = ({ ledger, isCounted }: Counting, tallies: readonly Tally[]): BudgetRoom[] =>
-      tallies.filter(({ budget }) => budget.end === 'stop').map((tally) => roomOf(ledger.now(tally), isCounted));
+      tallies.map((tally) => roomOf(ledger.now(tally), isCounted));
 
-    const roomsOfComputers = (): BudgetRoom[] => (counting ? roomsOf(counting, counting.ledger.of(COMPUTER)) : []);
+    function roomsOfComputers(): BudgetRoom[] {
+      if (!counting) return [];
+      const stops = counting.ledger.of(COMPUTER).filter(({ budget }) => budget.end === 'stop');
+      return roomsOf(counting, stops);
+    }
 
     const show = ({ ledger, isCounted }: Counting, tally: Tally): BudgetState =>
       stateOf({ store, clouds, ledger, isCounted }, ledger.now(tally));
@@ -104,8 +108,8 @@ const feature: Feature<readonly Budget[], Budgets, Base> = {
       },
       roomFor(pool: Pool) {
         if (!counting) return undefined;
-        const rooms = roomsOf(counting, counting.ledger.of(payerOfPool(pool)));
-        return rooms.length === 0 ? undefined : rooms;
+        const stops = counting.ledger.stopsOf(pool);
+        return stops.length === 0 ? undefined : roomsOf(counting, stops);
       },
       coversComputers: () => roomsOfComputers().length > 0,
       refusesComputer(price) {

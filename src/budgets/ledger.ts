@@ -24,6 +24,8 @@ export interface CostLedger {
   readonly tallies: ReadonlyMap<string, Tally>;
   /** The tallies that a payer counts in. */
   of(payer: Payer): readonly Tally[];
+  /** Those with `stop` that a pool counts in. */
+  stopsOf(pool: Pool): readonly Tally[];
   /** With all that has passed until now. */
   now(tally: Tally): Tally;
   meters(): Iterable<readonly [id: string, meter: Meter]>;
@@ -61,6 +63,8 @@ export function openCostLedger({ store, clock, clouds, changed }: CostLedgerDeps
   let endedHere: Set<string> | undefined = new Set();
   let monthMs = monthFrom(clock.now());
   let ofPayer = new Map<string, readonly Tally[]>();
+  /** By the row: every pass of every pool asks. */
+  let stopsOfPool = new WeakMap<Pool, readonly Tally[]>();
 
   function of(payer: Payer): readonly Tally[] {
     const key = keyOf(payer);
@@ -168,6 +172,11 @@ export function openCostLedger({ store, clock, clouds, changed }: CostLedgerDeps
   return {
     tallies,
     of,
+    stopsOf(pool) {
+      const known = stopsOfPool.get(pool) ?? of(payerOfPool(pool)).filter(({ budget }) => budget.end === 'stop');
+      stopsOfPool.set(pool, known);
+      return known;
+    },
     now(tally) {
       advance(tally, clock.now());
       return tally;
@@ -186,6 +195,7 @@ export function openCostLedger({ store, clock, clouds, changed }: CostLedgerDeps
       const nowMs = clock.now();
       tallies.clear();
       ofPayer = new Map();
+      stopsOfPool = new WeakMap();
       for (const budget of budgets) tallies.set(budget.name, openTally(budget, nowMs, monthNow()));
       for (const known of meters.values()) for (const tally of of(known.payer)) countIn(tally, known, nowMs);
       for (const sum of ended.values()) if (sum.monthMs === monthMs) addSum(sum);

@@ -12,14 +12,11 @@ export const isSpent = ({ budget: { perMonth }, dollars }: Tally): boolean =>
 export function roomOf(tally: Tally, isCounted: boolean): BudgetRoom {
   const { name, perHour, perMonth } = tally.budget;
   const now = perHourOfTally(tally);
-  const room: { -readonly [K in keyof BudgetRoom]: BudgetRoom[K] } = { name };
-  if (perHour !== undefined) Object.assign(room, { perHour, hourLeft: perHour - now });
-  if (perMonth === undefined) return room;
-  room.perMonth = perMonth;
+  const hourLeft = perHour === undefined ? undefined : perHour - now;
+  if (perMonth === undefined) return { name, perHour, hourLeft };
   // What runs goes on for another hour.
-  if (isCounted) room.monthLeft = perMonth - tally.dollars - now;
-  if (isSpent(tally)) room.isSpent = true;
-  return room;
+  const monthLeft = isCounted ? perMonth - tally.dollars - now : undefined;
+  return { name, perHour, hourLeft, perMonth, monthLeft, isSpent: isSpent(tally) ? true : undefined };
 }
 
 /** Whether one more machine of that price fits. */

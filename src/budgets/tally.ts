@@ -13,21 +13,23 @@ export interface Tally {
   dollars: number;
   atMs: number;
   monthMs: number;
+  /** When the next one begins. */
+  monthEndMs: number;
 }
 
 export function openTally(budget: Budget, nowMs: number, monthMs: number): Tally {
   const sum = { priceNano: 0, unpriced: 0 };
-  return { budget, sum, machines: 0, dollars: 0, atMs: nowMs, monthMs };
+  return { budget, sum, machines: 0, dollars: 0, atMs: nowMs, monthMs, monthEndMs: nextMonthFrom(monthMs) };
 }
 
 export const perHourOfTally = ({ sum }: Tally): number => sum.priceNano / 1e9;
 
 /** Lets time pass; with a month a new sum begins. A clock that is set back does not begin an old one again. */
 export function advance(tally: Tally, nowMs: number): void {
-  const next = nextMonthFrom(tally.monthMs);
-  if (nowMs >= next) {
+  if (nowMs === tally.atMs) return;
+  if (nowMs >= tally.monthEndMs) {
     const began = monthFrom(nowMs);
-    Object.assign(tally, { dollars: 0, atMs: began, monthMs: began });
+    Object.assign(tally, { dollars: 0, atMs: began, monthMs: began, monthEndMs: nextMonthFrom(began) });
   }
   tally.dollars += (perHourOfTally(tally) * (nowMs - tally.atMs)) / HOUR_MS;
   tally.atMs = nowMs;

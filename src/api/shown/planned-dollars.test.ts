@@ -51,6 +51,8 @@ it('is at most what the pool, its windows and a budget allow', () => {
   const scheduled = change(undefined, { maxAgents: 4 }, { schedules: [window] });
   expect(plannedDollars(deps(), scheduled, { offers: OFFERS })?.at_most).toEqual({ before: undefined, after: 60 });
   expect(plannedDollars(deps(OFFERS, 25), scheduled, { offers: OFFERS })?.at_most.after).toBe(25);
+  const resting = change(undefined, { minIdleSlots: 4, maxAgents: 9 });
+  expect(plannedDollars(deps(OFFERS, 7), resting, { offers: OFFERS })?.at_rest.after).toBe(7);
 
   const limited = change(undefined, { maxAgents: 10, maxPricePerHour: 7 });
   expect(plannedDollars(deps(), limited, { offers: OFFERS })?.at_most.after).toBe(7);

@@ -25,8 +25,9 @@ function dollarsOf(offers: Offers, count: number): number {
   return dollars;
 }
 
-/** The minimum and the idle slots, from the first backends that have room. */
-const atRest = ({ spec }: Pool, offers: Offers): number => dollarsOf(offers, leastWorkers(spec.scaling));
+/** The minimum and the idle slots, from the first backends that have room, within the limits in dollars. */
+const atRest = (pool: Pool, offers: Offers, perHour: number): number =>
+  Math.min(dollarsOf(offers, leastWorkers(pool.spec.scaling)), atMost(pool, offers, perHour));
 
 /** All machines that a window may have, of the dearest backends, within the limits in dollars. */
 function atMost({ spec }: Pool, offers: Offers, perHour: number): number {
@@ -86,8 +87,8 @@ export function plannedDollars(
   const lacking = `${unpriced} of ${offers.length} backends have no price: the dollars are without their machines.`;
   return {
     at_rest: {
-      before: before && rounded(atRest(before, offersBefore)),
-      after: isGone ? 0 : rounded(atRest(after, offers)),
+      before: before && rounded(atRest(before, offersBefore, hourOf(before))),
+      after: isGone ? 0 : rounded(atRest(after, offers, hourOf(after))),
     },
     at_most: {
       before: before && rounded(atMost(before, offersBefore, hourOf(before))),
