@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 
 interface DialogProps {
   readonly label: string;
@@ -10,7 +10,8 @@ interface DialogProps {
 /** The dialog of the browser: it keeps the focus, closes with Escape, and gives the focus back. */
 export function Dialog({ label, onClose, children }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
-  useEffect(() => ref.current?.showModal(), []);
+  // Before the next key: what a fast hand types behind `/` belongs to the dialog.
+  useLayoutEffect(() => ref.current?.showModal(), []);
   return (
     <dialog
       ref={ref}

@@ -77,8 +77,8 @@ export function openPlot(element: HTMLElement, data: PlotData, options: PlotOpti
         y: { range: (_plot, _min, max) => [0, Math.max(1, Math.ceil(max * 1.1))] },
       },
       axes: [
-        { ...axisOf(styles), space: 64, values: '{HH}:{mm}' },
-        { ...axisOf(styles), size: 44, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 1e4, 1e5] },
+        { ...axisOf(styles), size: 28, space: 64, values: '{HH}:{mm}' },
+        { ...axisOf(styles), size: 44, space: 24, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 1e4, 1e5] },
       ],
       series: [{ value: '{HH}:{mm}' }, ...lines.map((line) => seriesOf(line, styles))],
       hooks: {
