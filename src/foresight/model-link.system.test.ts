@@ -44,3 +44,19 @@ it('ends a run that is aborted, and answers the next question in a new thread', 
   await expect(endless).rejects.toMatchObject({ message: 'too long' });
   expect(await link.ask(question({ demand: rate }), never)).toHaveLength(1);
 });
+
+it('lets the event loop go on while it computes', async () => {
+  const stop = new AbortController();
+  let isOver = false;
+  const endless = link
+    .ask(question({ demand: { perHour: 100_000, lastsMs: DAY_MS }, mostEvents: 1e9 }), stop.signal)
+    .catch(() => {})
+    .finally(() => {
+      isOver = true;
+    });
+  for (let turns = 0; turns < 1_000; turns += 1) await new Promise((resolve) => systemClock.soon(() => resolve(turns)));
+
+  expect(isOver).toBe(false);
+  stop.abort(new Fault('unavailable', 'enough'));
+  await endless;
+});

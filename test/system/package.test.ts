@@ -39,6 +39,9 @@ test('the tarball installs by npm alone: a server in one folder, a run from anot
   const words = ['-c', `cd '${elsewhere}' && unset MUSTER_DATA_DIR && exec '${command}' run -- echo from the package`];
   const ran = await runProgram(world, 'sh', words);
   expect(ran).toMatchObject({ code: 0, out: 'from the package\n' });
+  // The thread of the model is a file of its own in the package.
+  const computed = await runProgram(world, command, ['whatif', 'local', '--sessions', '10/h', '--lasting', '1m']);
+  expect(computed).toMatchObject({ code: 0, out: expect.stringMatching(/^Pool local, .*\nmachines launched +[1-9]/s) });
   // New machines get the agent from it.
   const script = await fetch(`http://127.0.0.1:${http}/agent/install.sh`);
   expect(script.status).toBe(200);
