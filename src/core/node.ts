@@ -59,6 +59,8 @@ export interface SetAsidePod {
   readonly key: string;
   readonly uid: string;
   readonly since: number;
+  /** The node that it fitted on; absent in rows of an earlier version. */
+  readonly node?: string | undefined;
   /** What the scheduler said. */
   readonly message: string;
 }

@@ -40,8 +40,8 @@ export interface Evaluation extends TargetSize {
   readonly packing: Packing;
   /** Of which groups new nodes must be. */
   readonly needs: readonly NodeNeed[];
-  /** Pods that fit now on nodes that are ready. */
-  readonly fitting: ReadonlySet<string>;
+  /** Pods that fit now on nodes that are ready, each with the name of its node. */
+  readonly fitting: ReadonlyMap<string, string>;
 }
 
 /** Whether a new node of that kind would help such a pod at all; if not, what keeps it away. */
@@ -167,7 +167,9 @@ export function evaluate(input: EvaluateInput): Evaluation {
     missing: packing.opened.length,
     busy: busyRooms.size,
   };
-  const fitting = new Set([...packing.placed].filter(([, { kind }]) => kind === 'ready').map(([key]) => key));
+  const fitting = new Map(
+    [...packing.placed].flatMap(([key, { kind, name }]) => (kind === 'ready' ? [[key, name] as const] : [])),
+  );
   const limits = { ...policy, mostNodes: cap };
   const needs = newNodes.needsOf(packing.opened);
   return { ...targetSize(quantities, limits), limits, quantities, packing, needs, fitting };

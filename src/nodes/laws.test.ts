@@ -89,6 +89,21 @@ describe('growing', () => {
     await scene.stop();
   });
 
+  it('a pod that the scheduler was slow to place counts again once others have taken its room', async () => {
+    const scene = await withNodes(1, 0);
+    const mend = scene.fake.kubelet.rules.add({ unschedulable: 'It is slow.' });
+    await scene.addPod('p', 8);
+    await scene.clock.advance(4 * MINUTE_MS);
+    expect([scene.calls, scene.status('h100').unfitPods]).toEqual([[], 1]);
+    mend();
+    await scene.addPod('other', 8, { on: scene.nodeNames()[0] ?? '' });
+
+    await scene.clock.advance(2 * MINUTE_MS);
+
+    expect([scene.calls, placed(scene)]).toEqual([['grow grp by 1 to 2'], 2]);
+    await scene.stop();
+  });
+
   it('a restart between the commit and the answer grows the group once', async () => {
     const scene = await withNodes(0, 0);
     scene.mood.isHanging = true;

@@ -5,8 +5,9 @@ import type { SetAsidePod } from '#core/node.ts';
 import type { PodFact } from './cluster-objects.ts';
 import { obstacleOfTemplate, waitsForNode } from './evaluate.ts';
 import { roomToGrow } from './growth.ts';
+import { addTo, admits, lackIn, openPodRoom } from './simulation/room.ts';
 import type { Snapshot } from './snapshot.ts';
-import type { NodeSurvey, SeenGroup } from './survey.ts';
+import { type NodeSurvey, ownTaints, type SeenGroup, type SurveyedNode } from './survey.ts';
 
 export interface Claim {
   readonly pending: readonly PodFact[];
@@ -38,11 +39,26 @@ function serves({ survey, groups, evaluation, decided }: Snapshot, pod: PodFact,
   });
 }
 
+const hasRoom = ({ fact, pods, ofNode }: SurveyedNode, pod: PodFact): boolean => {
+  const room = openPodRoom({ ...fact, kind: 'ready', taints: ownTaints(fact) });
+  for (const other of [...pods, ...ofNode]) addTo(room, other.class);
+  return admits(room, pod.class) && lackIn(room, pod.class) === undefined;
+};
+
+/**
+ * Others have taken the room that a slow scheduler left it: it counts again. Where the node itself has gone it does not,
+ * or each node that is taken away would be asked for anew.
+ */
+function hasLostRoom(pod: PodFact, { node }: SetAsidePod, { nodes }: NodeSurvey): boolean {
+  const ready = nodes.filter(({ phase }) => phase === 'ready');
+  return ready.some(({ fact }) => fact.name === node) && !ready.some((one) => hasRoom(one, pod));
+}
+
 /** A pod goes to the first provisioner whose nodes it may be on, and which can grow. */
 export function claimPods({ survey, refused, setAside, groups, earlier, now }: ClaimInput): Claim {
   const pending: PodFact[] = [];
   const unfit = new Map<string, string>();
-  const aside = new Map(setAside.map((one) => [one.uid, one.message]));
+  const aside = new Map(setAside.map((one) => [one.uid, one]));
   for (const pod of refused) {
     if (!waitsForNode(pod, survey.gpu)) continue;
     const obstacles = groups.map(({ id }) => {
@@ -54,7 +70,11 @@ export function claimPods({ survey, refused, setAside, groups, earlier, now }: C
     if (!isFitting) {
       const lack = obstacles.find((obstacle) => obstacle !== 'its node selector, affinity or tolerations');
       if (lack !== undefined) unfit.set(pod.key, `a new node has too little of ${lack}`);
-    } else if (aside.has(pod.uid)) unfit.set(pod.key, `set aside, since the scheduler says: ${aside.get(pod.uid)}`);
+      continue;
+    }
+    const known = aside.get(pod.uid);
+    if (known && !hasLostRoom(pod, known, survey))
+      unfit.set(pod.key, `set aside, since the scheduler says: ${known.message}`);
     else if (!earlier.some((other) => serves(other, pod, now))) pending.push(pod);
   }
   return { pending, unfit };
@@ -63,18 +83,26 @@ export function claimPods({ survey, refused, setAside, groups, earlier, now }: C
 /** How long a pod must fit before it is set aside. */
 export const SET_ASIDE_MS = 2 * MINUTE_MS;
 
+interface SetAsideInput {
+  readonly known: readonly SetAsidePod[];
+  readonly waiting: ReadonlyMap<string, PodFact>;
+  readonly now: number;
+  /** Where a pod fits now. */
+  nodeOf(key: string): string | undefined;
+}
+
 /**
  * Pods that have fitted on a ready node for two minutes while the scheduler still refuses them, beside those known. A pod
  * that is gone, bound or made anew is forgotten.
  */
 export function setAsideNow(
   fittingSince: ReadonlyMap<string, number>,
-  { known, waiting, now }: { known: readonly SetAsidePod[]; waiting: ReadonlyMap<string, PodFact>; now: number },
+  { known, waiting, now, nodeOf }: SetAsideInput,
 ): readonly SetAsidePod[] {
   const kept = known.filter(({ uid }) => waiting.has(uid));
   const fresh = [...waiting.values()]
     .filter(({ uid }) => !kept.some((one) => one.uid === uid))
     .filter(({ uid }) => now - (fittingSince.get(uid) ?? now) >= SET_ASIDE_MS)
-    .map(({ key, uid, refusal = '' }) => ({ key, uid, since: now, message: refusal }));
+    .map(({ key, uid, refusal = '' }) => ({ key, uid, since: now, node: nodeOf(key), message: refusal }));
   return fresh.length === 0 && kept.length === known.length ? known : [...kept, ...fresh];
 }

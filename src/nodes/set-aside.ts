@@ -7,8 +7,8 @@ import { setAsideNow } from './pending-pods.ts';
 import { poolRowOf } from './pool-row.ts';
 
 export interface SetAside {
-  /** Takes the pods that fit now; answers whether those set aside have changed. */
-  observe(name: string, fittingNow: ReadonlySet<string>): Promise<boolean>;
+  /** Takes the pods that fit now, each with its node; answers whether those set aside have changed. */
+  observe(name: string, fittingNow: ReadonlyMap<string, string>): Promise<boolean>;
   forget(name: string): void;
 }
 
@@ -32,7 +32,10 @@ export function openSetAside({ store, clock, log, view }: SetAsideDeps): SetAsid
       for (const uid of fittingSince.keys()) if (!fits.has(uid)) fittingSince.delete(uid);
       for (const uid of fits) if (!fittingSince.has(uid)) fittingSince.set(uid, clock.now());
       const row = poolRowOf(store, name);
-      const next = setAsideNow(fittingSince, { known: row.setAside, waiting, now: clock.now() });
+      const next = setAsideNow(fittingSince, {
+        ...{ known: row.setAside, waiting, now: clock.now() },
+        nodeOf: (key) => fittingNow.get(key),
+      });
       if (next === row.setAside) return false;
       await store.commit([put('nodePools', { ...row, setAside: next })]);
       for (const { key, message } of next.filter((one) => !row.setAside.includes(one)))

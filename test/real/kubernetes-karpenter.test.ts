@@ -124,9 +124,14 @@ test.for(Object.keys(PROFILES) as Profile[])(
     await inTurns(drafts, async ({ name, gpus }) => {
       for (const fleet of BOTH) await api.ask('POST', PODS_PATH, fleetPod(fleet, `${fleet}-${name}`, gpus));
     });
+    await until('all pods are seen', () => followed.pods.size >= 2 * PODS);
+    const unbound = (): string => BOTH.map((fleet) => `${fleet} ${followed.unboundOf(fleet)}`).join(', ');
     for (const tenth of Array.from({ length: 10 }, (_, at) => at + 1)) {
-      const done = (fleet: Fleet): boolean => followed.unboundOf(fleet) * 10 <= PODS * (10 - tenth);
-      await until(`${tenth} tenths of all pods are bound`, () => BOTH.every(done) && followed.pods.size >= 2 * PODS);
+      const isDone = (fleet: Fleet): boolean => followed.unboundOf(fleet) * 10 <= PODS * (10 - tenth);
+      await until(`${tenth} tenths of all pods are bound`, () => {
+        if (BOTH.every(isDone)) return true;
+        throw new Fault('unavailable', `Not bound: ${unbound()}.`);
+      });
     }
     await untilQuiet(() => JSON.stringify(BOTH.map((fleet) => followed.nodesOf(fleet))));
 
