@@ -90,6 +90,13 @@ function roomOfNode(node: SurveyedNode, template: NodeTemplate | undefined): Pod
   return room;
 }
 
+/** What is left on a node as it stands, without the taints by which it goes. */
+export function roomOnNode({ fact, pods, ofNode }: SurveyedNode): PodRoom {
+  const room = openPodRoom({ ...fact, kind: 'ready', taints: ownTaints(fact) });
+  for (const pod of [...pods, ...ofNode]) addTo(room, pod.class);
+  return room;
+}
+
 /** Since when the first of the pods waits that new nodes are for. */
 export function neededSinceOf(pending: readonly PodFact[], { packing }: Evaluation): number | undefined {
   const needing = pending.filter(({ key }) => packing.placed.get(key)?.kind === 'new');

@@ -3,11 +3,11 @@
 import { MINUTE_MS } from '#core/clock.ts';
 import type { SetAsidePod } from '#core/node.ts';
 import type { PodFact } from './cluster-objects.ts';
-import { obstacleOfTemplate, waitsForNode } from './evaluate.ts';
+import { obstacleOfTemplate, roomOnNode, waitsForNode } from './evaluate.ts';
 import { roomToGrow } from './growth.ts';
-import { addTo, admits, lackIn, openPodRoom } from './simulation/room.ts';
+import { admits, lackIn } from './simulation/room.ts';
 import type { Snapshot } from './snapshot.ts';
-import { type NodeSurvey, ownTaints, type SeenGroup, type SurveyedNode } from './survey.ts';
+import type { NodeSurvey, SeenGroup, SurveyedNode } from './survey.ts';
 
 export interface Claim {
   readonly pending: readonly PodFact[];
@@ -39,9 +39,8 @@ function serves({ survey, groups, evaluation, decided }: Snapshot, pod: PodFact,
   });
 }
 
-const hasRoom = ({ fact, pods, ofNode }: SurveyedNode, pod: PodFact): boolean => {
-  const room = openPodRoom({ ...fact, kind: 'ready', taints: ownTaints(fact) });
-  for (const other of [...pods, ...ofNode]) addTo(room, other.class);
+const hasRoom = (node: SurveyedNode, pod: PodFact): boolean => {
+  const room = roomOnNode(node);
   return admits(room, pod.class) && lackIn(room, pod.class) === undefined;
 };
 

@@ -1,10 +1,10 @@
 // Which nodes can be emptied because all their pods fit on other nodes that have pods anyway, and where each pod would go. Pure.
 import type { PodFact } from '../cluster-objects.ts';
-import type { Evaluation } from '../evaluate.ts';
+import { type Evaluation, roomOnNode } from '../evaluate.ts';
 import { leaversOf } from '../rotation-due.ts';
 import { type Emptying, openEmptying } from '../simulation/emptying.ts';
-import { addTo, openPodRoom, type PodRoom } from '../simulation/room.ts';
-import { expiringNodes, isEmptying, type NodeSurvey, ownTaints, type SeenGroup, type SurveyedNode } from '../survey.ts';
+import type { PodRoom } from '../simulation/room.ts';
+import { expiringNodes, isEmptying, type NodeSurvey, type SeenGroup, type SurveyedNode } from '../survey.ts';
 import { worthEmptying } from './gain.ts';
 import { budgetObstacleOf, obstacleOf, toMove } from './movable.ts';
 
@@ -44,12 +44,6 @@ export interface DefragPlanner {
   plan(): DefragPlan;
 }
 
-function roomOf({ fact, pods, ofNode }: SurveyedNode): PodRoom {
-  const room = openPodRoom({ ...fact, kind: 'ready', taints: ownTaints(fact) });
-  for (const pod of [...pods, ...ofNode]) addTo(room, pod.class);
-  return room;
-}
-
 /** Nodes that are being emptied come first, then those with the fewest GPUs in use, and of these the ones with few pods. */
 const byOrder = (a: SurveyedNode, b: SurveyedNode): number =>
   Number(isEmptying(b)) - Number(isEmptying(a)) ||
@@ -69,7 +63,7 @@ const takesPods = (node: SurveyedNode): boolean => isEmptying(node) || (node.pha
 /** Its room, those where its pods may go, and the neighbours. */
 function openRooms({ survey, others, takers }: PlannerInput) {
   const { gpu, nodes, podStay } = survey;
-  const own = new Map(nodes.map((node) => [node, roomOf(node)]));
+  const own = new Map(nodes.map((node) => [node, roomOnNode(node)]));
   const isElsewhere = ({ name, free }: PodRoom): boolean => takers.has(name) && !((free[gpu] ?? 0) > 0);
   const roomsOf = (isOpen: boolean): PodRoom[] => [
     ...[...own].filter(([node]) => takesPods(node) === isOpen).map(([, room]) => room),

@@ -1,10 +1,11 @@
 // Room for a pod that waits and that no group can serve: smaller pods of one node move to others, so that it fits there. Pure.
 import type { PodFact } from '../cluster-objects.ts';
+import { roomOnNode } from '../evaluate.ts';
 import type { Eviction } from '../rotation.ts';
 import { openEmptying } from '../simulation/emptying.ts';
 import type { PodClass } from '../simulation/pod-class.ts';
-import { addTo, admits, lackIn, openPodRoom, type PodRoom } from '../simulation/room.ts';
-import { isForRoom, ownTaints, type SurveyedNode } from '../survey.ts';
+import { admits, lackIn, take } from '../simulation/room.ts';
+import { isForRoom, type SurveyedNode } from '../survey.ts';
 import { staysOf, toMove } from './movable.ts';
 import type { PlannerInput, PodMove } from './planner.ts';
 
@@ -17,12 +18,6 @@ export interface MadeRoom {
 
 export interface RoomInput extends PlannerInput {
   readonly pending: readonly PodFact[];
-}
-
-function roomOf({ fact, pods, ofNode }: SurveyedNode): PodRoom {
-  const room = openPodRoom({ ...fact, kind: 'ready', taints: ownTaints(fact) });
-  for (const pod of [...pods, ...ofNode]) addTo(room, pod.class);
-  return room;
 }
 
 const gpusOf = ({ class: { requests } }: PodFact, gpu: string): number => requests[gpu] ?? 0;
@@ -38,20 +33,14 @@ function leaversFor(pod: PodFact, node: SurveyedNode, { survey: { gpu, podStay }
     other.class.priority <= pod.class.priority &&
     staysOf(other, podStay) === undefined &&
     podStay.ofBudget(other) === undefined;
-  const room = roomOf(node);
+  const room = roomOnNode(node);
   if (!admits(room, pod.class)) return [];
   const leaving: PodFact[] = [];
-  const staying = new Set([...node.pods, ...node.ofNode]);
-  const isFitting = (): boolean => {
-    const left = openPodRoom({ ...node.fact, kind: 'ready', taints: ownTaints(node.fact) });
-    for (const other of staying) addTo(left, other.class);
-    return lackIn(left, pod.class) === undefined;
-  };
   const smaller = toMove(node).filter(mayLeave);
   for (const other of smaller.toSorted((a, b) => gpusOf(b, gpu) - gpusOf(a, gpu))) {
     leaving.push(other);
-    staying.delete(other);
-    if (isFitting()) return leaving;
+    take(room, other.class);
+    if (lackIn(room, pod.class) === undefined) return leaving;
   }
   return [];
 }
@@ -61,8 +50,8 @@ const mayGiveRoom = ({ phase, fact, group }: SurveyedNode): boolean =>
 
 /** Where each of them would go, without the node itself; undefined where one has no place. */
 function placesFor(leaving: readonly PodFact[], node: SurveyedNode, { survey, others }: RoomInput) {
-  const rooms = survey.nodes.filter(({ phase }) => phase === 'ready').map((one) => [one, roomOf(one)] as const);
-  const own = rooms.find(([one]) => one === node)?.[1] ?? roomOf(node);
+  const rooms = survey.nodes.filter(({ phase }) => phase === 'ready').map((one) => [one, roomOnNode(one)] as const);
+  const own = rooms.find(([one]) => one === node)?.[1] ?? roomOnNode(node);
   const all = rooms.map(([, room]) => room);
   const emptying = openEmptying({ rooms: all.includes(own) ? all : [...all, own], others, gpu: survey.gpu });
   if (emptying.empty(own, leaving) !== undefined) return undefined;
