@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
-// The slice of every cloud, the scripted run and the life of a runtime at every point, more seeds of a world with faults, and
-// every decision of a large day: too long for every change, and worth it before a release.
+// The slice of every cloud, the scripted run and the life of a runtime at every point, more seeds of a world with faults,
+// every decision of a large day, and a day of GPU nodes: too long for every change, and worth it before a release.
 export default defineConfig({
   test: {
     root: join(import.meta.dirname, '..', '..'),
@@ -12,6 +12,7 @@ export default defineConfig({
       'src/library/laws.test.ts',
       'src/**/crash.test.ts',
       'src/sim/seeded-world.test.ts',
+      'src/nodes/{load,races}.test.ts',
       'test/long/**/*.test.ts',
       'test/system/{additions,provider-example,server-death}.test.ts',
     ],
