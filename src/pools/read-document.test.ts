@@ -94,6 +94,19 @@ it('refuses windows and wait targets beyond the agents that its source may have'
   ]);
 });
 
+it('keeps with a source what its prices count for budgets, and follows what the operator allows', async () => {
+  const source = fakeSource({ a: text('a') });
+  const prices = () => world.store.view.sources.get('files')?.prices;
+  const world = await openWorld([opened('files', source, { trust: 'foreign' })]);
+  expect(prices()).toBeUndefined();
+
+  world.pools.setSources([opened('files', source, { trust: 'foreign', allow: { prices: true } })]);
+  expect(prices()).toBe('where the cloud has none');
+
+  world.pools.setSources([opened('files', source, { trust: 'operator', allow: { prices: true } })]);
+  expect(prices()).toBe('stated');
+});
+
 it('keeps all problems of a stored document, without secrets, and reports them to its writer', async () => {
   const problems = [
     { path: 'a', line: 1, message: 'Not planted-secret.' },
