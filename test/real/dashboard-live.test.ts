@@ -1,4 +1,5 @@
 // The dashboard follows the fleet, in a real browser: pools that grow and shrink, decisions, actions by role, a server that dies.
+import { mkdirSync, rmSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { until } from '#core/testing/until.ts';
@@ -110,6 +111,33 @@ test('kill -9 of the server: the page says since when it is away, and goes on by
 
   expect([grey, kept]).toEqual([1, 1]);
   expect(await page.locator('main.stale').count()).toBe(0);
+});
+
+test('a held removal names its pools on the page of the source, and is approved there', async (context) => {
+  const { world, api, visit } = await openDashboardScene(context);
+  const teams = ['c', 'd', 'e', 'f', 'g'].map((team) => `team-${team}`);
+  for (const name of teams) world.write(`pools/${name}.yaml`, `name: ${name}\n`);
+  await until(
+    'all are pools',
+    async () => (await api.get<{ items: object[] }>('/pools?source=teams')).items.length === 6,
+  );
+  rmSync(world.path('pools'), { recursive: true });
+  mkdirSync(world.path('pools'));
+  const { page, open } = await visit();
+  await open('/sources/teams');
+
+  await page.getByText('waits for approval').waitFor();
+  await page.getByRole('button', { name: 'Approve the removal' }).click();
+  const dialog = page.getByRole('dialog');
+  const question = await dialog.innerText();
+  await dialog.getByRole('button', { name: 'Approve the removal' }).click();
+  await page.getByText('waits for approval').waitFor({ state: 'detached' });
+  await until(
+    'they are gone',
+    async () => (await api.get<{ items: object[] }>('/pools?source=teams')).items.length === 0,
+  );
+
+  for (const name of teams) expect(question).toContain(`${name}.yaml`);
 });
 
 test('a takeover: the browser of a standby follows the next holder without being loaded again', async (context) => {
