@@ -69,6 +69,11 @@ const TARGETS: Partial<Record<MeasureName, number>> = {
   'unseen-memory': 1,
   'series-share': 5,
   'series-memory': 1.2,
+  'nodes-plan': 1_000,
+  'nodes-plan-stall': 50,
+  'nodes-evaluate': 50,
+  'nodes-memory': 60,
+  'replay-share': 0.8,
 };
 
 test('every target of the design is a measure, and no other measure has one', () => {

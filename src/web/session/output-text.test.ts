@@ -52,6 +52,14 @@ describe('the lines of an output', () => {
     ).toEqual(['a', 'err wrong', 'é']);
   });
 
+  it('end where the other stream writes in the middle of one', () => {
+    expect(textOf(piece('prompt> '), piece('wrong\n', { stream: 'stderr' }), piece('rest\n'))).toEqual([
+      'prompt> ',
+      'err wrong',
+      'rest',
+    ]);
+  });
+
   it('stand apart by attempt', () => {
     const text = openOutputText();
     text.add([piece('one'), piece('two', { attempt: 2 })]);
