@@ -26,7 +26,7 @@ it('control characters, stderr, hits and attempts are marked', () => {
   const text = html([run('\x1b[31mred\nred'), run('wrong', { stream: 'stderr', attempt: 2 })], 'red', 1, 1);
 
   expect(text).toContain('<span class="control" title="Control characters">^[[31m</span>');
-  expect(text).toMatch(/<mark>red<\/mark>[^]*<mark aria-current="true">red<\/mark>/);
+  expect(text).toMatch(/<mark>red<\/mark>.*<mark aria-current="true">red<\/mark>/s);
   expect(text).toMatch(/<h3>Attempt 2<\/h3><div class="stderr" title="stderr">wrong/);
   expect(text).not.toContain('Attempt 1');
 });
