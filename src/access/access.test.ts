@@ -39,7 +39,7 @@ async function world({ disk = emptyDisk(), dataDir, seed = 1 }: { disk?: Disk; d
 }
 
 function pool(auth: Pool['spec']['agentAuth'], networks: readonly string[] = []): Pool {
-  const spec = { name: 'gpu', agentAuth: auth, agentNetworks: networks } as unknown as Pool['spec'];
+  const spec = { name: 'gpu', agentAuth: auth, agentNetworks: networks, offers: [] } as unknown as Pool['spec'];
   return { id: 'p1', name: 'gpu', spec } as unknown as Pool;
 }
 

@@ -3,25 +3,13 @@ import { DAY_MS, HOUR_MS, MINUTE_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { Forecast, ForecastCaller, ForecastQuestion, Forecasts, Shadow } from '#core/forecast.ts';
 import type { Pool } from '#core/pool.ts';
+import { shadowOfPool, someForecast } from './testing/forecast.ts';
 import { poolWithSecret, row } from './testing/rows.ts';
 import { apiWorld } from './testing/world.ts';
 
-const figures = {
-  ...{ sessions: 10, unplaced: 1, waits: { p50Ms: 0, p95Ms: 1_234, p99Ms: 61_499 }, launches: 4, refused: 1 },
-  ...{ machineHours: 1.004, dollars: 2.006, machinesWithoutPrice: 0 },
-};
-const fromMs = Date.UTC(2026, 0, 1);
-const forecast: Forecast = {
-  ...{ fromMs, untilMs: fromMs + DAY_MS, sessions: 10, seed: 1, recorded: figures, today: figures, notes: ['A note.'] },
-  other: {
-    ...figures,
-    warnings: ['max_agents: is small'],
-    difference: { atMs: fromMs, first: { atMs: fromMs, did: 'nothing', why: 'Enough.' } },
-  },
-};
 const json = { 'content-type': 'application/json' };
 
-async function forecastWorld(answer: () => Forecast = () => forecast) {
+async function forecastWorld(answer: () => Forecast = () => someForecast) {
   const documents: string[] = [];
   let shadow: Shadow | undefined;
   const asked: { question: ForecastQuestion; caller: ForecastCaller }[] = [];
@@ -33,14 +21,14 @@ async function forecastWorld(answer: () => Forecast = () => forecast) {
     },
     async setShadow({ id }: Pool, document: string) {
       documents.push(document);
-      shadow = { id, policy: poolWithSecret('gpu').spec, warnings: [], since: fromMs, by: 'token:ann' };
+      shadow = shadowOfPool(id);
       return { shadow };
     },
     launchesASession: () => 1,
     async dropShadow() {
       shadow = undefined;
     },
-    shadowOf: () => shadow && { shadow, forecast, problem: 'Too many.' },
+    shadowOf: () => shadow && { shadow, forecast: someForecast, problem: 'Too many.' },
   } satisfies Forecasts;
   Object.assign(world.deps.features, { foresight });
   const post = (payload: object) => world.call('POST', '/api/v1/forecasts', { as: 'viewer', headers: json, payload });

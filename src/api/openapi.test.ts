@@ -2,12 +2,14 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { systemClock } from '#core/clock.ts';
 import type { Computers, ShownComputer } from '#core/computer.ts';
+import type { Forecasts } from '#core/forecast.ts';
 import type { ImageBuild, ImageRecord, Images } from '#core/image.ts';
 import type { HostStatus, Runtime, Runtimes } from '#core/runtime.ts';
 import { append } from '#core/store.ts';
 import { type OpenApi, openApi } from './openapi.ts';
 import { route } from './route.ts';
 import { budgetsOfThese, someBudget } from './testing/budgets.ts';
+import { shadowOfPool, someForecast } from './testing/forecast.ts';
 import { nodesOfOne } from './testing/nodes.ts';
 import { anAgent, aSession, aWorker, poolWithSecret, row } from './testing/rows.ts';
 import { apiWorld } from './testing/world.ts';
@@ -146,6 +148,9 @@ describe('OpenAPI', () => {
         features: {
           runtimes: { hosts: () => [aHost] } as unknown as Runtimes,
           budgets: budgetsOfThese(someBudget),
+          foresight: {
+            shadowOf: (id: string) => ({ shadow: shadowOfPool(id), forecast: someForecast, problem: 'Too many.' }),
+          } as unknown as Forecasts,
           computers: someComputers,
           nodes: nodesOfOne,
           images: { logOf: async () => 'said' } as unknown as Images,

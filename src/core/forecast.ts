@@ -84,7 +84,7 @@ export interface Forecast {
 
 export interface OtherPolicy extends PoolFigures {
   readonly difference?: DecisionDifference | undefined;
-  /** What its limits would surprise the one with who pays. */
+  /** Its limits that launch or cost more than they seem to. */
   readonly warnings: readonly string[];
 }
 

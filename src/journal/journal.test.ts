@@ -176,7 +176,8 @@ it('writes the inputs of a decision only when it is stored, without secrets', as
 
 it('counts for each subject apart, and forgets a pool that is gone', async () => {
   const { store, journal } = await setUp();
-  const pool = { id: 'p1', name: 'a', owner: { source: 's', key: 'k', version: '1' } } as Pool;
+  const owner = { source: 's', key: 'k', version: '1' };
+  const pool = { id: 'p1', name: 'a', spec: { offers: [] }, owner } as unknown as Pool;
   await store.commit([put('pools', pool)]);
   journal.decision(decision(), false);
 

@@ -21,7 +21,7 @@ const GET_POOL = {
 /** The broker of a server whose only pool cannot get its last machine. */
 async function openTroubled(message: string) {
   const view = memoryTables();
-  view.pools.set('p1', { id: 'p1', name: 'gpu', spec: {}, owner: { source: 'api' } } as unknown as Pool);
+  view.pools.set('p1', { id: 'p1', name: 'gpu', spec: { offers: [] }, owner: { source: 'api' } } as unknown as Pool);
   const server = {
     connections: openConnections({ mostOfAddress: 9, trustedProxies: [], clock: systemClock, log: silentLog }),
     store: { view, durable: async () => {}, cluster: 'c1' },

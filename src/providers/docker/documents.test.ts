@@ -47,7 +47,7 @@ describe('a pool of containers', () => {
       { image: 'a', ports: [80], network: 'host' },
       'docker.ports: cannot be combined with network: host, whose containers have no ports of their own',
     ],
-    [{ image: 'a', container_name: 'my daemon' }, 'docker.container_name: must have only letters'],
+    [{ image: 'a', container_name: 'my daemon' }, 'docker.container_name: must have two or more letters'],
   ])('%j is refused', (config, problem) => {
     expect(problems(config).join('\n')).toContain(problem);
   });
