@@ -15,7 +15,7 @@ test.each(['bash', 'zsh', 'fish'])(
     for (const path of ["'muster'", "'muster pool ls'", "'muster pools list'", "'muster session logs'"]) {
       expect(script).toContain(path);
     }
-    expect(script).toContain('ls show why plan pause resume apply export delete --help');
+    expect(script).toContain('ls show why plan pause resume shadow apply export delete --help');
     expect(script).toContain('viewer operator admin');
     expect(script).not.toMatch(/--watch.*--address/);
   },
