@@ -82,7 +82,7 @@ function budgetRoutes(deps: ApiDeps): Route[] {
   ];
 }
 
-/** Those that are exceeded, and those with pools that get no machine since nobody says what it costs. */
+/** Those that are exceeded, and those with pools that get no machine because its price is not known. */
 function* problems({ features }: ApiDeps): Iterable<ReportedProblem> {
   for (const state of features.budgets?.list() ?? []) {
     const { name, end } = state.budget;

@@ -28,7 +28,7 @@ export function tightestOf({ budgets }: Pick<Facts, 'budgets'>): Tightest | unde
   return tightest;
 }
 
-/** What budgets count for a machine of that offer; undefined: nobody says. */
+/** What budgets count for a machine of that offer; undefined: it is not known. */
 export function countedPerHour({ countedPerHour, isUnpriced, pricePerHour }: OfferFact): number | undefined {
   return isUnpriced ? undefined : (countedPerHour ?? pricePerHour);
 }

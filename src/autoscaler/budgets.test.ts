@@ -26,7 +26,7 @@ const ROWS: readonly Row[] = [
     reason: { code: 'budget-month', with: { budget: 'all', perMonth: 4_000 } },
   },
   {
-    rule: 'a cheaper backend is taken where a dearer one would exceed the budget',
+    rule: 'a cheaper backend is taken where a more expensive one would exceed the budget',
     facts: {
       queued: 4,
       offers: [

@@ -43,7 +43,7 @@ export function spread(facts: Facts, counts: Counts, { wanted, why }: { wanted: 
   };
 }
 
-/** Bounds in dollars, the one that is told first. */
+/** Bounds in dollars, the one that the reason names first. */
 const SHORTS = ['max-price', 'budget-hour', 'budget-month', 'price-unknown'] as const;
 type Short = (typeof SHORTS)[number];
 

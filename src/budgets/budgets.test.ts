@@ -24,7 +24,7 @@ const events = ({ disk }: PoolWorld, kind: string): string[] =>
   disk.histories.events.filter((event) => event.kind === kind).map(({ message }) => message);
 
 describe('a budget with stop', () => {
-  it('holds the hour over all pools under it, whoever asks first, and others launch what they want', async () => {
+  it('holds the hour over all pools under it, in any order, and others launch what they want', async () => {
     const pools = [pool('ml-a'), pool('ml-b'), pool('web')];
     const world = await openBudgetWorld({ pools, budgets: [hour(10, { pools: ['ml-*'] })] });
 
@@ -199,8 +199,8 @@ describe('a budget with stop', () => {
   });
 });
 
-describe('what people are told of a budget', () => {
-  it('is half, four fifths and all of the month, each once, also over a restart', async () => {
+describe('the events of a budget', () => {
+  it('say half, four fifths and all of the month, each once, also over a restart', async () => {
     const world = await openBudgetWorld({ pools: [pool('a')], budgets: [month(30, { end: 'warn' })] });
     await world.life.submit('a', 1, 30 * HOUR_MS);
     await world.advance(9 * HOUR_MS);
@@ -216,7 +216,7 @@ describe('what people are told of a budget', () => {
     expect(world.phases('id-a')).toBe('1 busy');
   });
 
-  it('is an hour that costs more, once until it costs much less', async () => {
+  it('say that an hour costs more, once until it costs much less', async () => {
     const world = await openBudgetWorld({ pools: [pool('a')], budgets: [hour(5, { end: 'warn' })] });
     await world.life.submit('a', 2, HOUR_MS);
     await world.advance(30 * MINUTE_MS);
@@ -228,7 +228,7 @@ describe('what people are told of a budget', () => {
     ]);
   });
 
-  it('forecasts the month from what runs now', async () => {
+  it('forecast the month from what runs now', async () => {
     const world = await openBudgetWorld({ pools: [pool('a')], startMs: Date.UTC(2026, 0, 30), budgets: [month(100)] });
     await world.life.submit('a', 1, 2 * DAY_MS);
     await world.advance(10 * HOUR_MS);

@@ -6,7 +6,7 @@ import type { KeptOffer, Price } from '#core/pool.ts';
 /** Who the machine is for, as budgets know them. */
 export interface Payer {
   readonly use: 'worker' | 'computer';
-  /** Absent where nobody knows any more. */
+  /** Absent where it is not known any more. */
   readonly name?: string | undefined;
   readonly source?: string | undefined;
 }
@@ -55,7 +55,7 @@ export function costIn(
 
 export const isRunning = ({ stoppedMs }: Meter): boolean => stoppedMs === undefined;
 
-/** Undefined: nobody says what it costs. */
+/** Undefined: its price is not known. */
 export const perHourNow = ({ prices }: Meter, nowMs: number): number | undefined => priceAt(prices, nowMs);
 
 /** The same of a machine that is no more. */

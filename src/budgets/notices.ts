@@ -1,4 +1,4 @@
-// What people are told of a budget: events at shares of its month, and when its hour is exceeded.
+// The events of a budget: at shares of its month, and when its hour is exceeded.
 import type { BudgetNotice } from '#core/budget.ts';
 import { HOUR_MS } from '#core/clock.ts';
 import { nextMonthFrom } from '#core/month.ts';
@@ -36,7 +36,7 @@ export interface Notices {
 }
 
 export function openNotices(store: Store, journal: Pick<Journal, 'event'>): Notices {
-  /** Budgets whose hour is exceeded, as people were told. */
+  /** Budgets whose hour is exceeded, as events have said. */
   const over = new Set<string>();
 
   function monthDue(tally: Tally): readonly Change[] {

@@ -8,7 +8,7 @@ const DRIFT = 1e-9;
 export const isSpent = ({ budget: { perMonth }, dollars }: Tally): boolean =>
   perMonth !== undefined && dollars >= perMonth - DRIFT;
 
-/** While the history of the month is being read, nobody knows what is left of it. */
+/** While the history of the month is being read, what is left of it is not known. */
 export function roomOf(tally: Tally, isCounted: boolean): BudgetRoom {
   const { name, perHour, perMonth } = tally.budget;
   const now = perHourOfTally(tally);

@@ -377,7 +377,7 @@ export interface Schemas {
         };
       };
     };
-    /** What nobody has measured, and what is left out. */
+    /** What is assumed without a measurement, and what is left out. */
     notes: string[];
   };
   ForecastFigures: {

@@ -29,7 +29,7 @@ export function isPriceAwaited(deps: PriceDeps, { offer, createdAt }: Computer):
   return isDue && priceOfOffer(deps, offer) === undefined && deps.budgets?.()?.coversComputers() === true;
 }
 
-/** At creation a price that the cloud has not told yet is no reason; at its launch it is one. */
+/** At creation a price that the cloud has not given yet is no reason; at its launch it is one. */
 export function refusedByBudget(deps: PriceDeps, offer: Offer, when: 'at creation' | 'at launch'): Fault | undefined {
   const price = priceOfOffer(deps, offer);
   if (price === undefined && when === 'at creation' && hasPrices(deps, offer)) return undefined;

@@ -4,7 +4,7 @@ import type {} from './feature.ts';
 import type { Pool } from './pool.ts';
 import { type Row, table } from './table.ts';
 
-/** What a budget does where it would be exceeded: nothing more is launched, or people are told. */
+/** What a budget does where it would be exceeded: nothing more is launched, or an event says so. */
 export const BUDGET_ENDS = ['stop', 'warn'] as const;
 export type BudgetEnd = (typeof BUDGET_ENDS)[number];
 
@@ -34,7 +34,7 @@ export interface BudgetRoom {
   readonly isSpent?: true | undefined;
 }
 
-/** An offer that a budget with `stop` launches nothing from: nobody says what its machines cost. */
+/** An offer that a budget with `stop` launches nothing from: the price of its machines is not known. */
 export interface UnpricedOffer {
   readonly pool: string;
   readonly kind: string;
@@ -76,7 +76,7 @@ export interface Budgets {
   onTurn(heard: (pools: Iterable<string>, turn: 'room' | 'spent') => void): void;
 }
 
-/** What people were told of a budget in a month. */
+/** The events that were written for a budget in a month. */
 export interface BudgetNotice extends Row {
   /** The name of the budget. */
   readonly id: string;

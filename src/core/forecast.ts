@@ -78,7 +78,7 @@ export interface Forecast {
   readonly recorded?: PoolFigures | undefined;
   readonly today: PoolFigures;
   readonly other?: OtherPolicy | undefined;
-  /** What the answer rests on that nobody has measured, and what it leaves out. */
+  /** What the answer assumes without a measurement, and what it leaves out. */
   readonly notes: readonly string[];
 }
 

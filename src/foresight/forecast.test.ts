@@ -102,7 +102,7 @@ describe('a forecast', () => {
     expect(today).toMatchObject({ launches: 3, unplaced: 0 });
   });
 
-  it('names what nobody has measured: times to boot, prices, ends', async () => {
+  it('names what was not measured: times to boot, prices, ends', async () => {
     const bare = poolOf(GPU.replace(', price_per_hour: 2', ''));
     const { end: _, ...running } = endedSession(bare, NOW_MS - HOUR_MS);
 

@@ -44,7 +44,7 @@ describe('a recorded decision, computed again', () => {
     expect(replayDecision(recorded(1, idle(2), over))).toMatchObject({ is: 'different', parts: [part] });
   });
 
-  it('is told apart from one that was recorded without inputs, and from one that cannot be read', () => {
+  it('is distinguished from one that was recorded without inputs, and from one that cannot be read', () => {
     const { inputs: _, ...without } = recorded(1, idle(2));
     const newer = recorded(1, idle(2), { inputs: '{"v":99}' });
 

@@ -1,5 +1,5 @@
 // What a killed build has left, machines among it, in places that the server's file names: the next build there removes it
-// too, and nobody may ever build there again.
+// too, and no one may ever build there again.
 import type { OpenKinds } from '#clouds/open-kinds.ts';
 import { type Clock, HOUR_MS, MINUTE_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';

@@ -23,7 +23,7 @@ const OWNER = 'runner.json';
 // No build takes so long; one of another machine is left alone until then.
 const OVER_AFTER_MS = 6 * HOUR_MS;
 
-/** Also where nobody can tell whether the process of the build still runs. */
+/** Also where it is not known whether the process of the build still runs. */
 export const isLongOver = ({ startedAt }: BuildMark, nowMs: number): boolean => nowMs - startedAt > OVER_AFTER_MS;
 
 export function openRunFolders(root: string, isAlive: (runner: Runner) => boolean): RunFolders {

@@ -8,7 +8,7 @@ export interface PriceWorld {
   readonly clouds: Pick<Clouds, 'priceOf' | 'isFree'>;
 }
 
-/** What budgets count for a machine of that offer of a pool; undefined: nobody says. */
+/** What budgets count for a machine of that offer of a pool; undefined: it is not known. */
 export function countedPriceOf(
   { store: { view }, clouds }: PriceWorld,
   { owner, spec }: Pool,

@@ -91,11 +91,11 @@ describe('growing', () => {
 
   it('a pod that the scheduler was slow to place counts again once others have taken its room', async () => {
     const scene = await withNodes(1, 0);
-    const mend = scene.fake.kubelet.rules.add({ unschedulable: 'It is slow.' });
+    const makeFast = scene.fake.kubelet.rules.add({ unschedulable: 'It is slow.' });
     await scene.addPod('p', 8);
     await scene.clock.advance(4 * MINUTE_MS);
     expect([scene.calls, scene.status('h100').unfitPods]).toEqual([[], 1]);
-    mend();
+    makeFast();
     await scene.addPod('other', 8, { on: scene.nodeNames()[0] ?? '' });
 
     await scene.clock.advance(2 * MINUTE_MS);

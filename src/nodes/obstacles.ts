@@ -32,7 +32,7 @@ export function obstacleOfGroups(groups: readonly SeenGroup[], poolOf: PoolOf): 
 }
 
 /**
- * Nodes that nobody counts would be grown beside, again and again: where new ones come without the label, or none has it.
+ * Nodes that are not counted would be grown beside, again and again: where new ones come without the label, or none has it.
  * A single one that an operator takes out of the count by removing the label stays out.
  */
 export function obstacleOfLabels({ nodes, unlabelled }: NodeSurvey, name: string): Obstacle | undefined {

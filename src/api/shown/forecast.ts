@@ -44,7 +44,7 @@ export function shownFigures(figures: PoolFigures): wire.ForecastFigures {
 
 const LONG_MS = 10_000;
 
-/** Of a long one nobody needs the milliseconds. */
+/** A long one is shown without milliseconds. */
 const span = (ms: number): string => formatDuration(ms < LONG_MS ? Math.round(ms) : Math.round(ms / 1_000) * 1_000);
 const rounded = (amount: number): number => Math.round(amount * 100) / 100;
 

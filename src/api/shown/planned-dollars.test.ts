@@ -36,7 +36,7 @@ const deps = (offers = OFFERS, hour?: number): DollarDeps => ({
     hour === undefined ? {} : { budgets: { ...budgetsOfThese(), roomFor: () => [{ name: 'ml', perHour: hour }] } },
 });
 
-it('is told at rest from the first backends that have room, and at most from the dearest', () => {
+it('is counted at rest from the first backends that have room, and at most from the most expensive', () => {
   const planned = change({ minIdleSlots: 1, maxAgents: 4 }, { minIdleSlots: 3, maxAgents: 10 });
 
   expect(plannedDollars(deps(), planned, { offers: OFFERS })).toEqual({

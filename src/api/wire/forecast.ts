@@ -90,7 +90,7 @@ export const Forecast = z
       })
       .optional()
       .meta({ description: 'The other policy over the same demand.' }),
-    notes: z.array(z.string()).meta({ description: 'What nobody has measured, and what is left out.' }),
+    notes: z.array(z.string()).meta({ description: 'What is assumed without a measurement, and what is left out.' }),
   })
   .meta({ id: 'Forecast' });
 export type Forecast = z.infer<typeof Forecast>;

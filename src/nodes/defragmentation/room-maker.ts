@@ -71,7 +71,7 @@ function bestRoom(pod: PodFact, nodes: readonly SurveyedNode[], input: RoomInput
   return undefined;
 }
 
-/** Of the pods that wait for a node that nobody gives, those that have waited longest first. */
+/** Of the pods that wait for a node that no group can give, those that have waited longest first. */
 const unserved = ({ pending, evaluation: { packing } }: RoomInput): readonly PodFact[] =>
   pending
     .filter(({ key, class: pod }) => {
@@ -90,7 +90,7 @@ export function roomToMake(input: RoomInput, mayBegin: (node: SurveyedNode) => b
   return undefined;
 }
 
-/** Nodes that are to give room, and that nobody waits for any longer, or whose pods have no place elsewhere now. */
+/** Nodes that are to give room, and that no pod waits for any longer, or whose pods have no place elsewhere now. */
 export interface RoomGoesOn {
   readonly evictions: readonly Eviction[];
   readonly vain: readonly SurveyedNode[];

@@ -29,7 +29,7 @@ const QUERIES = [
 const SETTING_QUERY = { intermediates: '$', final: 'q' } as const;
 /** Colours, which one can also ask for, and the clipboard. */
 const QUERIED_BY_OSC = [4, 10, 11, 12, 52, 104, 110, 111, 112] as const;
-/** Whether the terminal has the focus: sent as soon as a program asks to be told. */
+/** Whether the terminal has the focus: sent as soon as a program asks for it. */
 const FOCUS_REPORTS: ReadonlySet<string> = new Set(['\x1b[I', '\x1b[O']);
 
 /** What the user types in a terminal, and nothing that a program makes it say. */

@@ -44,7 +44,7 @@ describe('the attempts of a session', () => {
     expect(shown(session({ end: { at: at(5), how: 'cancelled', exit_code: 137 } }))).toEqual([[1, 'queued 0 to 5']]);
   });
 
-  it('are told by the events of earlier ones, each with its end', () => {
+  it('are read from the events of earlier ones, each with its end', () => {
     const events = [
       requeued(20, { attempt: 1, worker: 'm-1', placed_at: at(2), started_at: at(3) }),
       requeued(30, { attempt: 2, worker: 'm-2', placed_at: at(25) }),

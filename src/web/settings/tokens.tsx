@@ -34,7 +34,7 @@ function Revoke({ token: { id, name }, done }: { readonly token: Token; readonly
       confirm={{
         question: `Revoke token ${name}?`,
         detail:
-          'Whoever uses it is refused from then on, browsers that logged in with it too; their streams and terminals end.',
+          'Its users are refused from then on, browsers that logged in with it too; their streams and terminals end.',
       }}
       run={() => live.ask(`/tokens/${encodeURIComponent(id)}`, { method: 'DELETE' })}
       done={done}

@@ -5,7 +5,7 @@ export const sourceHref = (id: string): string => `/sources/${encodeURIComponent
 /** Pools that are written through the API are in force at once: nothing of it is read. */
 export const isRead = ({ id, configured }: Source): boolean => configured && id !== 'api';
 
-/** The one word for a source: what needs somebody comes first. */
+/** The one word for a source: what needs action comes first. */
 export function sourceState(source: Source): { readonly word: string; readonly title?: string } {
   const { fault, held, faulty_documents: faulty, configured, last_good_at: goodAt } = source;
   if (fault) return { word: 'error', title: fault.message };
