@@ -3,7 +3,7 @@ import type { Rate } from './call-budget.ts';
 import type { Clock } from './clock.ts';
 import type { ClusterAccess, ServerReach } from './cluster-access.ts';
 import type { Fault, FaultKind } from './fault.ts';
-import type { ImageBuilder } from './image-builder.ts';
+import type { ImageBuilder, ImageNeed } from './image-builder.ts';
 import type { Log } from './log.ts';
 import type { NodeGroups } from './node-group.ts';
 import type { Programs } from './programs.ts';
@@ -295,6 +295,8 @@ export interface Kind<Config, Instance> {
   readonly boots?: 'script' | undefined;
   /** How many machines one `create` or `delete` may be about, at most 1,024; absent: 50. */
   readonly batch?: number | undefined;
+  /** For image builders: what this machine lacks whatever the settings say. A builder that cannot be opened without one is not asked itself. */
+  needs?(context: Pick<Context, 'programs'>): readonly ImageNeed[];
   open(config: Config, context: Context): Promise<Instance>;
 }
 

@@ -4,7 +4,8 @@ import { MINUTE_MS, SECOND_MS } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
 import type { BuildMark, BuiltImage, ImageBuilder, ImageTarget, Recipe } from '#core/image-builder.ts';
 import type { Context } from '#core/provider.ts';
-import { packerNeeds, runPacker } from './run.ts';
+import { packerNeeds } from './needs.ts';
+import { runPacker } from './run.ts';
 import { type PackerSource, packerFiles } from './template.ts';
 
 /** An image of ours with the name of the build that made it. */

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ProgramCall, ProgramEnd } from '#core/programs.ts';
 import { going } from '#core/testing/going.ts';
-import { packerNeeds, runPacker } from './run.ts';
+import { runPacker } from './run.ts';
 import { aRecipe } from './testing/recipe.ts';
 
 let folder: string;
@@ -131,13 +131,5 @@ describe('a run of Packer', () => {
     const { fault } = await ranWith([], { code: undefined, signal: 'SIGKILL' });
 
     expect(fault).toMatchObject({ kind: 'unavailable', message: 'Packer made no image: Packer was ended by SIGKILL.' });
-  });
-});
-
-it('without Packer the fault says what it is for and how to get it', () => {
-  expect(packerNeeds(undefined)).toEqual(packerNeeds({ find: () => undefined, run: async () => ({ code: 0 }) }));
-  expect(packerNeeds(undefined)[0]).toMatchObject({
-    program: 'packer',
-    get: expect.stringContaining('apt-get install'),
   });
 });

@@ -3,12 +3,12 @@ import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { MINUTE_MS } from '#core/clock.ts';
 import { Fault, type FaultKind } from '#core/fault.ts';
-import { type BuildRun, type ImageNeed, type Recipe, stepFailed } from '#core/image-builder.ts';
+import { type BuildRun, type Recipe, stepFailed } from '#core/image-builder.ts';
 import type { ProgramCall, Programs } from '#core/programs.ts';
+import { PACKER } from './needs.ts';
 import { fileName } from './scripts.ts';
 import { BUILD_FILE, PLUGINS_FILE, VARIABLES_FILE } from './template.ts';
 
-const PROGRAM = 'packer';
 // Packer deletes its machine when it is interrupted, and clouds take minutes for that.
 const GRACE_MS = 10 * MINUTE_MS;
 // From this version on it takes its builders from plug-ins.
@@ -24,18 +24,6 @@ export interface PackerCall {
   readonly env: Readonly<Record<string, string>>;
   /** What no line of its output may show. */
   readonly secrets: readonly string[];
-}
-
-/** What this machine lacks to run it. */
-export function packerNeeds(programs: Programs | undefined): ImageNeed[] {
-  if (programs?.find(PROGRAM)) return [];
-  return [
-    {
-      program: PROGRAM,
-      why: 'It makes the machine that the image is taken from, and deletes it again.',
-      get: 'Install it with `apt-get install packer`, or from https://developer.hashicorp.com/packer/install.',
-    },
-  ];
 }
 
 const HEAD = /^(?:==>|\s*)\s*[\w-]+\.image: ?/;
@@ -123,7 +111,7 @@ export async function runPacker(recipe: Recipe, run: BuildRun, own: PackerCall, 
   const { folder } = run;
   const { heard, line } = listener(recipe, run, secrets);
   const settings = { PACKER_CONFIG_DIR: folder, PACKER_PLUGIN_PATH: pluginFolder, CHECKPOINT_DISABLE: '1' };
-  const call = { program: PROGRAM, folder, env: { ...env, ...settings }, graceMs: GRACE_MS };
+  const call = { program: PACKER, folder, env: { ...env, ...settings }, graceMs: GRACE_MS };
   writeFileSync(join(folder, VARIABLES_FILE), `${JSON.stringify(variables, undefined, 2)}\n`, { mode: 0o600 });
   for (const [at, { from }] of recipe.files.entries())
     if (!('text' in from)) symlinkSync('archive' in from ? from.archive : from.file, join(folder, fileName(at)));

@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -28,11 +28,16 @@ beforeEach(async () => {
 });
 afterEach(() => served.close());
 
-const local = (host = served.address.replace('http', 'tcp')) =>
-  imagesPart(
-    readEnvironment({ DOCKER_HOST: host, HOME: cache, XDG_CACHE_HOME: cache, PATH: process.env.PATH }),
-    '0.1.0',
-  );
+const local = ({ host = served.address.replace('http', 'tcp'), path = process.env.PATH } = {}) =>
+  imagesPart(readEnvironment({ DOCKER_HOST: host, HOME: cache, XDG_CACHE_HOME: cache, PATH: path }), '0.1.0');
+
+/** A folder with a Packer that builds nothing. */
+function packerFolder(): string {
+  const folder = join(cache, 'programs');
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'packer'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+  return folder;
+}
 
 const build = (kinds: readonly string[], more: object = {}) =>
   local().build({ kinds, output: quiet, signal: going(), ...more });
@@ -59,7 +64,7 @@ describe('images of this machine', () => {
   });
 
   it('are not begun where the engine of one of them is missing', async () => {
-    const away = local('tcp://127.0.0.1:9');
+    const away = local({ host: 'tcp://127.0.0.1:9' });
     const building = away.build({ kinds: ['all'], output: quiet, signal: going() });
 
     await expect(building).rejects.toMatchObject({ kind: 'missing', message: expect.stringContaining('docker') });
@@ -87,13 +92,37 @@ describe('images of this machine', () => {
   });
 
   it('that need a setting name it as an option, of several with its builder', async () => {
-    const alone = build(['gcp-vm']);
-    const together = build(['docker', 'gcp-vm']);
+    const here = local({ path: packerFolder() });
+    const alone = here.build({ kinds: ['gcp-vm'], output: quiet, signal: going() });
+    const together = here.build({ kinds: ['docker', 'gcp-vm'], output: quiet, signal: going() });
 
     await expect(alone).rejects.toMatchObject({ message: 'No project of Google Cloud is set.', at: '--set project' });
     await expect(together).rejects.toMatchObject({
       message: 'gcp-vm: No project of Google Cloud is set.',
       at: '--set gcp-vm.project',
+    });
+  });
+
+  it('all say at once every program and every setting that keeps them from starting', async () => {
+    const all = { kinds: ['all'], set: { 'aws-ami.regoin': 'us-west-2' } };
+    const building = local({ path: cache }).build({ ...all, output: quiet, signal: going() });
+
+    await expect(building).rejects.toMatchObject({
+      kind: 'missing',
+      message: expect.stringMatching(
+        /^packer is missing: [^\n]+\nimage builder aws-ami: regoin: is not a known key[^\n]+\nazure-vm: There is no subscription.*\ngcp-vm: No project/s,
+      ),
+      at: 'image builder aws-ami regoin, --set azure-vm.subscription_id, --set gcp-vm.project',
+      remedy: expect.stringContaining('apt-get install packer'),
+    });
+    expect(fake.builds.begun()).toBe(0);
+  });
+
+  it.each(['aws-ami', 'azure-vm', 'gcp-vm'])('by %s name a missing Packer beside a wrong setting', async (kind) => {
+    const wrong = { kinds: [kind], set: { nothing: 'x' }, output: quiet, signal: going() };
+
+    await expect(local({ path: cache }).build(wrong)).rejects.toMatchObject({
+      message: expect.stringMatching(/^packer is missing: .*\n.*nothing: is not a known key/),
     });
   });
 

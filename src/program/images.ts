@@ -9,7 +9,7 @@ import { problemsFault } from '#config/problem.ts';
 import { nodeOf } from '#config/tree.ts';
 import { systemClock } from '#core/clock.ts';
 import { Fault } from '#core/fault.ts';
-import type { ImageBuilder, ImageTarget } from '#core/image-builder.ts';
+import type { ImageBuilder, ImageNeed, ImageTarget } from '#core/image-builder.ts';
 import { silentLog } from '#core/log.ts';
 import { nearest } from '#core/nearest.ts';
 import type { AnyKind, Context, Kinds } from '#core/provider.ts';
@@ -33,6 +33,17 @@ import { cacheFolderIn } from './user-folder.ts';
 interface Selected {
   readonly name: string;
   readonly builder: ImageBuilder;
+}
+
+/** Why one cannot be opened, and what it would lack besides. */
+interface Unopened {
+  readonly fault: Fault;
+  readonly needs: readonly ImageNeed[];
+}
+
+interface Selection {
+  readonly selected: readonly Selected[];
+  readonly unopened: readonly Unopened[];
 }
 
 const nameOf = (kind: string): string => toSnake(kind).replaceAll('_', '-');
@@ -79,8 +90,10 @@ function joinedFault(faults: readonly Fault[]): Fault {
   const [first] = faults as readonly [Fault];
   if (faults.length === 1) return first;
   const remedies = [...new Set(faults.map(({ remedy }) => remedy))];
+  const places = faults.flatMap(({ at }) => at ?? []);
   const kind = faults.find((one) => one.kind === 'missing')?.kind ?? first.kind;
-  return new Fault(kind, faults.map(({ message }) => message).join('\n'), { remedy: remedies.join('\n') });
+  const at = places.length > 0 ? places.join(', ') : undefined;
+  return new Fault(kind, faults.map(({ message }) => message).join('\n'), { at, remedy: remedies.join('\n') });
 }
 
 /** `key`, or `builder.key`. */
@@ -176,31 +189,32 @@ export function imagesPart(environment: Environment, packageVersion: string): Im
     (await loadKinds(plugins)).images ?? {};
 
   /** Those that can be opened, and why others cannot. */
-  async function select(choice: ImageChoice): Promise<{ selected: readonly Selected[]; faults: readonly Fault[] }> {
+  async function select(choice: ImageChoice): Promise<Selection> {
     const all = await kindsOf(choice.plugins);
     const names = namesOf(all, choice);
     const context = contextOf(environment, packageVersion);
     const opened = await Promise.all(
-      names.map(async (name): Promise<Selected | Fault> => {
+      names.map(async (name): Promise<Selected | Unopened> => {
+        let kind: AnyKind<ImageBuilder> | undefined;
         try {
-          const kind = kindNamed(all, name);
+          kind = kindNamed(all, name);
           const settings = settingsOf(kind, { name, isOneOfMany: isMany(choice) }, settingsFor(name, choice));
           return { name, builder: await kind.open(settings, context) };
         } catch (thrown) {
-          return openingFault(thrown, name, isMany(choice));
+          return { fault: openingFault(thrown, name, isMany(choice)), needs: kind?.needs?.(context) ?? [] };
         }
       }),
     );
     return {
-      selected: opened.flatMap((one) => (one instanceof Fault ? [] : [one])),
-      faults: opened.flatMap((one) => (one instanceof Fault ? [one] : [])),
+      selected: opened.flatMap((one) => ('fault' in one ? [] : [one])),
+      unopened: opened.flatMap((one) => ('fault' in one ? [one] : [])),
     };
   }
 
-  /** Asks all of them before any of them starts. */
-  async function needsOf(selected: readonly Selected[], signal: AbortSignal): Promise<readonly Fault[]> {
+  /** Asks all of them before any of them starts, also those that lack a setting. */
+  async function needsOf({ selected, unopened }: Selection, signal: AbortSignal): Promise<readonly Fault[]> {
     const needs = await Promise.all(selected.map(({ builder }) => builder.needs(signal)));
-    const missing = needs.flat();
+    const missing = [...needs, ...unopened.map((one) => one.needs)].flat();
     // Builders of one engine miss the same, as those that use one program do.
     const distinct = missing.filter(({ why }, at) => missing.findIndex((one) => one.why === why) === at);
     return distinct.length > 0 ? [needsFault(distinct)] : [];
@@ -208,17 +222,17 @@ export function imagesPart(environment: Environment, packageVersion: string): Im
 
   async function selectAll(choice: ImageChoice, signal: AbortSignal): Promise<readonly Selected[]> {
     mustFit(choice, namesOf(await kindsOf(choice.plugins), choice));
-    const { selected, faults } = await select(choice);
-    const all = [...(await needsOf(selected, signal)), ...faults];
+    const selection = await select(choice);
+    const all = [...(await needsOf(selection, signal)), ...selection.unopened.map(({ fault }) => fault)];
     if (all.length > 0) throw joinedFault(all);
-    return selected;
+    return selection.selected;
   }
 
   /** One that is named alone. */
   async function selectOne(choice: ImageChoice): Promise<Selected> {
-    const { selected, faults } = await select(choice);
+    const { selected, unopened } = await select(choice);
     const [first] = selected;
-    if (!first) throw faults[0] ?? new Fault('internal', 'No image builder was named.');
+    if (!first) throw unopened[0]?.fault ?? new Fault('internal', 'No image builder was named.');
     return first;
   }
 

@@ -1,5 +1,6 @@
 // Loaded by every server: whatever only a pool or a source on AWS needs is loaded when one is opened.
 import { kind, type Provider } from '#core/provider.ts';
+import { packerNeeds } from '#packer/needs.ts';
 import { LaunchConfig } from './config.ts';
 import { EcsConfig } from './ecs/config.ts';
 import { EksConfig } from './eks/config.ts';
@@ -87,6 +88,7 @@ export default {
       config: AmiConfig,
       example: { region: 'us-west-2', instance_type: 't3.small', subnet_id: 'subnet-0abc1234' },
       trust: 'operator only',
+      needs: ({ programs }) => packerNeeds(programs),
       open: async (...given) => (await import('./image/builder.ts')).openAmis(...given),
     }),
   },

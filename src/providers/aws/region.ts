@@ -22,6 +22,7 @@ export async function machineRegion(context: Context): Promise<string> {
   const found = await read(context).catch(() => '');
   if (/^[a-z]{2}(-[a-z]+)+-\d+$/.test(found)) return found;
   throw new Fault('invalid', 'No AWS region is set.', {
+    at: 'region',
     remedy: 'Set region, or AWS_REGION where Muster runs, or a region in the AWS profile there.',
   });
 }

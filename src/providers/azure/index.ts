@@ -1,5 +1,6 @@
 // Loaded by every server: whatever only a pool, source or cluster on Azure needs is loaded when one is opened.
 import { kind, type Provider } from '#core/provider.ts';
+import { packerNeeds } from '#packer/needs.ts';
 import { AksConfig } from './aks/config.ts';
 import { AppConfigurationConfig, placeOf } from './app-configuration/config.ts';
 import { ContainerInstanceConfig } from './container-instance/config.ts';
@@ -108,6 +109,7 @@ export default {
         replicate_to: ['westeurope', 'eastus'],
       },
       trust: 'operator only',
+      needs: ({ programs }) => packerNeeds(programs),
       open: async (...given) => (await import('./image/builder.ts')).openGalleryImages(...given),
     }),
   },

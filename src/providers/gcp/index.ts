@@ -1,5 +1,6 @@
 // Loaded by every server: whatever only a pool, a source or a cluster on Google Cloud needs is loaded when one is opened.
 import { kind, type Provider } from '#core/provider.ts';
+import { packerNeeds } from '#packer/needs.ts';
 import { CloudRunConfig } from './cloud-run/config.ts';
 import { GkeConfig } from './gke/config.ts';
 import { GkeNodesConfig } from './gke-nodes/config.ts';
@@ -117,6 +118,7 @@ export default {
       config: GceImageConfig,
       example: { project: 'my-project', zone: 'us-central1-a' },
       trust: 'operator only',
+      needs: ({ programs }) => packerNeeds(programs),
       open: async (...given) => (await import('./image/builder.ts')).openImages(...given),
     }),
   },

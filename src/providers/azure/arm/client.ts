@@ -104,6 +104,7 @@ export function armAt(place: ArmPlace, context: Context): Arm {
   const subscriptionId = place.subscriptionId ?? context.variable?.(SUBSCRIPTION_VARIABLE);
   if (!subscriptionId) {
     throw new Fault('invalid', 'There is no subscription for Azure.', {
+      at: 'subscription_id',
       remedy: `Set subscription_id, or ${SUBSCRIPTION_VARIABLE} where Muster runs.`,
     });
   }
