@@ -26,6 +26,24 @@ describe('a freeze', () => {
     await scene.stop();
   });
 
+  it('shows in the plan what follows a thaw', async () => {
+    const scene = await openNodesScene();
+    await scene.freeze();
+    scene.fill(scene.cloud.addGroup('grp', 'zone-a'), 3);
+    await scene.define('h100', ONE_GROUP);
+    await scene.clock.advance(5 * SECOND_MS);
+
+    expect(scene.nodes.plan('h100')).toMatchObject({
+      did: 'nothing',
+      target: 0,
+      unless: expect.stringMatching(
+        /^after muster thaw: taint 3 empty nodes: .*, deleted at .* UTC unless more than 0 GPUs/,
+      ),
+    });
+    expect(scene.tainted()).toEqual([]);
+    await scene.stop();
+  });
+
   it('lets nothing grow for a pod that waits', async () => {
     const scene = await openNodesScene();
     scene.cloud.addGroup('grp', 'zone-a');

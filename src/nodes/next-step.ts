@@ -47,6 +47,8 @@ export interface Decided {
   readonly alternatives: readonly Alternative[];
   /** More about the reason, for people. */
   readonly note?: string | undefined;
+  /** What would be done, were nothing held. */
+  readonly held?: NodeStep | undefined;
   /** When something becomes due without any event. */
   readonly dueAt?: number | undefined;
 }
@@ -241,7 +243,6 @@ export function nextNodeStep(input: StepInput): Decided {
   const isUrgent = expiringNodes(survey).length > 0;
   const growth = planGrowth({ groups, needs: needsFor(wanted, evaluation.needs), rooms, now, isUrgent });
   const rest = { alternatives: growth.alternatives, dueAt: dueAtOf(input) };
-  if (hold) return { step: { do: 'nothing' }, reason: hold, ...rest };
   const mayTake = !isMassUnready(survey);
   const growing: Acting | undefined =
     growth.parts.length > 0 ? { step: { do: 'grow', parts: growth.parts }, reason: evaluation.reason } : undefined;
@@ -251,6 +252,7 @@ export function nextNodeStep(input: StepInput): Decided {
     givingUp(input) ??
     growing ??
     (mayTake ? (tainting(input) ?? rotating(input)) : undefined);
+  if (hold) return { step: { do: 'nothing' }, reason: hold, held: acting?.step, ...rest };
   return { ...(acting ?? { step: { do: 'nothing' }, reason: whyNothing(input, growth.short) }), ...rest };
 }
 

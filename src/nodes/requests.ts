@@ -8,7 +8,7 @@ import type { PodStay } from './pod-stay.ts';
 import type { Snapshot } from './snapshot.ts';
 import { countsOf, lateRotations, statusOfNodePool } from './status.ts';
 import { isBusy, isEmpty, isForRoom, type SurveyedNode } from './survey.ts';
-import { didOf, unlessOf, whyDecided } from './words.ts';
+import { afterThaw, didOf, unlessOf, whyDecided } from './words.ts';
 
 function whyExpiring({ fact, endsAt, pods }: SurveyedNode, podStay: PodStay): string {
   const head = `Its machine ends at ${new Date(endsAt ?? 0).toISOString()}`;
@@ -105,7 +105,7 @@ function planOf({ name, evaluation, decided, policy, obstacle }: Snapshot): Node
     target: evaluation.nodes,
     did: didOf(decided.step),
     why: whyDecided(decided, evaluation, policy),
-    unless: unlessOf(decided, evaluation, policy),
+    unless: afterThaw(decided, evaluation, policy) ?? unlessOf(decided, evaluation, policy),
     reason: decided.reason.code,
     alternatives: decided.alternatives,
   };

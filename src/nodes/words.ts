@@ -67,7 +67,7 @@ export const whyDecided = ({ note }: Decided, evaluation: Evaluation, policy: Po
 
 /** What would have to change for another decision. */
 export function unlessOf(
-  { step }: Decided,
+  { step }: Pick<Decided, 'step'>,
   { nodes, quantities: { gpusPerNode } }: Evaluation,
   { minPercent }: Policy,
 ) {
@@ -76,4 +76,11 @@ export function unlessOf(
   const most = minPercent === undefined ? undefined : Math.floor((nodes * gpusPerNode * minPercent) / 100);
   const limit = most === undefined ? 'pods come' : `more than ${some(most, 'GPU')} are asked for`;
   return `deleted at ${at} unless ${limit}`;
+}
+
+/** What follows a thaw: whoever has frozen everything looks at the plan before it. */
+export function afterThaw({ held }: Decided, evaluation: Evaluation, policy: Policy): string | undefined {
+  if (held === undefined) return undefined;
+  const unless = unlessOf({ step: held }, evaluation, policy);
+  return `after muster thaw: ${[didOf(held), ...(unless ? [unless] : [])].join(', ')}`;
 }
