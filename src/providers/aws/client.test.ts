@@ -1,8 +1,8 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { going } from '#core/testing/going.ts';
 import { ec2At, ssmAt } from './client.ts';
 import { LaunchConfig, regionIn } from './config.ts';
-import { GPU, openBackend, openScene, REGION } from './testing.ts';
+import { GPU, openBackend, openEcsBackend, openScene, REGION } from './testing.ts';
 
 const describeAll = { MaxResults: 5 };
 
@@ -84,6 +84,33 @@ describe('clients', () => {
       kind: 'unavailable',
       message: 'DescribeInstances in us-west-2 did not answer within 30s.',
     });
+  });
+});
+
+describe('without credentials', () => {
+  afterEach(() => vi.unstubAllEnvs());
+
+  it.each([
+    ['machines', openBackend],
+    ['tasks', openEcsBackend],
+  ])('a backend of %s does not open, so that no creation counts as sent from it', async (_what, open) => {
+    const nothing = { AWS_CONFIG_FILE: '/nowhere', AWS_SHARED_CREDENTIALS_FILE: '/nowhere' };
+    const none = {
+      ...nothing,
+      AWS_EC2_METADATA_DISABLED: 'true',
+      AWS_ACCESS_KEY_ID: undefined,
+      AWS_PROFILE: undefined,
+    };
+    for (const [name, value] of Object.entries(none)) vi.stubEnv(name, value);
+    const scene = openScene();
+
+    await expect(open(scene)).rejects.toMatchObject({
+      kind: 'unauthenticated',
+      message: expect.stringContaining('in us-west-2 failed: CredentialsProviderError'),
+      remedy: expect.stringContaining('AWS_ACCESS_KEY_ID'),
+    });
+    vi.unstubAllEnvs();
+    await expect(open(scene)).resolves.toBeDefined();
   });
 });
 

@@ -98,6 +98,8 @@ export interface Service<Calls> {
   readonly rates: Rates;
   readonly clock: Clock;
   readonly keep: Keep;
+  /** Throws where the chain finds no credentials. A backend opens by it: from one that is open, a creation may have been sent. */
+  mustHaveCredentials(): Promise<void>;
   ask<Name extends keyof Calls & string>(
     name: Name,
     input: Calls[Name] extends Call<infer Input, unknown> ? Input : never,
@@ -244,8 +246,17 @@ async function openService(name: keyof typeof SDKS, context: Context, where: Whe
     }
   }
 
+  async function mustHaveCredentials(): Promise<void> {
+    try {
+      await credentials();
+    } catch (thrown) {
+      throw awsFault(thrown, { action: `opening ${name}`, region });
+    }
+  }
+
   const elsewhere = configured === undefined ? undefined : new URL(configured).host;
-  return { region, elsewhere, rates, clock, keep: openKept(clock), ask: ask as unknown as Service<unknown>['ask'] };
+  const asking = { ask: ask as unknown as Service<unknown>['ask'], mustHaveCredentials };
+  return { region, elsewhere, rates, clock, keep: openKept(clock), ...asking };
 }
 
 /** The service there, the same for all who ask under one context. */

@@ -12,6 +12,7 @@ export async function openEcs(config: EcsConfig, context: Context): Promise<Back
   const { cluster, log } = context;
   const { endpoint, clusterName } = config;
   const ecs = await ecsAt(context, { region: config.region, endpoint });
+  await ecs.mustHaveCredentials();
   const { region, elsewhere } = ecs;
   const account = elsewhere === undefined ? `aws:${region}` : `aws:${region}@${elsewhere}`;
   const cloud = `${account}/ecs/${clusterName}`;

@@ -16,6 +16,7 @@ export async function openLaunchTemplate(config: LaunchConfig, context: Context)
   const { cluster } = context;
   const { endpoint } = config;
   const ec2 = await ec2At(context, { region: regionIn(config), endpoint });
+  await ec2.mustHaveCredentials();
   const ssm = () => ssmAt(context, { region: ec2.region, endpoint });
   const change = (what: 'delete' | 'suspend' | 'resume') => (machines: readonly Machine[], signal: AbortSignal) =>
     changeMachines({ ec2, cluster }, what, { machines, signal });
