@@ -47,3 +47,18 @@ it('a growth says since when the scheduler refused the first pod that it is for'
   expect(row?.asked).toHaveLength(1);
   await scene.stop();
 });
+
+it('a group that is not grown says whether no node is needed, or those before it suffice', async () => {
+  const scene = await openNodesScene();
+  for (const name of ['first', 'second']) scene.cloud.addGroup(name, 'zone-a');
+  await scene.define('h100', { existingInstanceGroupNames: ['first', 'second'] });
+  await scene.clock.advance(5 * SECOND_MS);
+  const whyNot = () => scene.nodes.plan('h100')?.alternatives.map((one) => one.whyNot);
+
+  expect(whyNot()).toEqual(['no more nodes are needed', 'no more nodes are needed']);
+  await scene.freeze();
+  await scene.addPod('p', 8);
+  await scene.clock.advance(MINUTE_MS);
+  expect(whyNot()).toEqual(['groups before it suffice']);
+  await scene.stop();
+});

@@ -113,7 +113,8 @@ export function planGrowth({ needs, ...input }: GrowthInput): GrowthPlan {
   function whyNot({ group, refusal }: (typeof groups.all)[number]): string {
     if (refusal !== undefined) return refusal;
     if (unserved.some((need) => serves(group, need))) return 'its account has its most nodes';
-    const isOfNoUse = needs.length > 0 && !needs.some((need) => serves(group, need));
+    if (needs.length === 0) return 'no more nodes are needed';
+    const isOfNoUse = !needs.some((need) => serves(group, need));
     return isOfNoUse ? 'the pods that wait do not fit on its nodes' : 'groups before it suffice';
   }
   return {
