@@ -1,18 +1,23 @@
-// Joins the simulated Compute Engine with a real control plane: an instance that runs becomes a node that kwok plays, and
-// the node goes with its instance.
+// Joins a simulated cloud with a real control plane: a machine that runs becomes a node that kwok plays, and the node goes
+// with its machine.
 import { systemClock } from '#core/clock.ts';
-import { type FakeInstance, isGone, statusAt } from '../../../src/providers/gcp/fake/compute/instance.ts';
-import type { ComputeState } from '../../../src/providers/gcp/fake/compute/state.ts';
 import type { KubeApi } from './kube-api.ts';
 import { playedNode } from './kwok.ts';
 
 export const POOL_LABEL = 'nodeprovisioner.compute.baseten.co/provisioner-name';
 
+/** A machine of a simulated cloud, as far as its node depends on it. */
+export interface JoiningMachine {
+  readonly id: string;
+  readonly name: string;
+  readonly providerId: string;
+  readonly state: 'running' | 'gone' | 'other';
+}
+
 export interface JoinOptions {
-  /** Of the machine's node; undefined: it never becomes one. */
-  nodeOf(
-    instance: FakeInstance,
-  ): { readonly labels: Readonly<Record<string, string>>; readonly gpus: number } | undefined;
+  /** All that ever were. */
+  machines(nowMs: number): readonly JoiningMachine[];
+  readonly node: { readonly labels: Readonly<Record<string, string>>; readonly gpus: number };
   /** What went wrong. */
   failed(error: unknown): void;
 }
@@ -25,15 +30,12 @@ export interface JoinedNodes {
 
 const AFTER_MS = 100;
 
-export function joinNodes(compute: ComputeState, api: KubeApi, { nodeOf, failed }: JoinOptions): JoinedNodes {
-  const joined = new Map<string, FakeInstance>();
+export function joinNodes(api: KubeApi, { machines, node: { labels, gpus }, failed }: JoinOptions): JoinedNodes {
+  const joined = new Map<string, JoiningMachine>();
   const names = new Set<string>();
   let cancel = (): void => {};
 
-  async function add(instance: FakeInstance): Promise<void> {
-    const wanted = nodeOf(instance);
-    if (!wanted) return;
-    const { labels, gpus } = wanted;
+  async function add({ name, providerId: providerID }: JoiningMachine): Promise<void> {
     const room = {
       cpu: '208',
       memory: '1800Gi',
@@ -41,24 +43,21 @@ export function joinNodes(compute: ComputeState, api: KubeApi, { nodeOf, failed 
       'ephemeral-storage': '6000Gi',
       'nvidia.com/gpu': `${gpus}`,
     };
-    const node = playedNode(instance.name, { labels, allocatable: room }) as { readonly spec: object };
-    const providerID = `gce://${instance.project}/${instance.zone}/${instance.name}`;
+    const node = playedNode(name, { labels, allocatable: room }) as { readonly spec: object };
     await api.ask('POST', '/api/v1/nodes', { ...node, spec: { ...node.spec, providerID } });
-    names.add(instance.name);
+    names.add(name);
   }
 
-  async function remove({ name }: FakeInstance): Promise<void> {
+  async function remove({ name }: JoiningMachine): Promise<void> {
     await api.call('DELETE', `/api/v1/nodes/${name}`);
     names.delete(name);
   }
 
   async function look(): Promise<void> {
-    const now = systemClock.now();
-    const fresh = compute.instances.filter(
-      (one) => statusAt(one, now) === 'RUNNING' && joined.get(one.name)?.id !== one.id,
-    );
-    const gone = [...joined.values()].filter((one) => isGone(one, now) && joined.get(one.name) === one);
-    for (const one of gone) joined.delete(one.name);
+    const all = machines(systemClock.now());
+    const fresh = all.filter(({ state, name, id }) => state === 'running' && joined.get(name)?.id !== id);
+    const gone = all.filter(({ state, name, id }) => state === 'gone' && joined.get(name)?.id === id);
+    for (const { name } of gone) joined.delete(name);
     for (const one of fresh) joined.set(one.name, one);
     await Promise.all([...gone.map(remove), ...fresh.map(add)]);
   }
