@@ -34,7 +34,7 @@ describe('GET /overview', () => {
       dollars_per_hour: 0,
       machines_without_price: 0,
       pools: { total: 0, active: 0, manual: 0, paused: 0, removing: 0 },
-      sources: { total: 0, in_error: 0 },
+      sources: { total: 0, in_error: 0, with_refused_documents: 0 },
     });
   });
 
@@ -78,6 +78,7 @@ describe('GET /overview', () => {
           ...{ id: 'ssm', kind: 'aws', held: { at: at + 2, why: 'More than half.', keys: ['a', 'b'] } },
           fault: { kind: 'denied', message: 'AccessDenied', at: at + 1 },
         }),
+        row('sources', { id: 'teams', kind: 'file' }),
         row('documents', {
           id: 'ssm\nx',
           source: 'ssm',
@@ -121,7 +122,7 @@ describe('GET /overview', () => {
         'Define them again, or remove them: `muster source approve ssm --pools 2`.',
       ],
     ]);
-    expect(sources).toEqual({ total: 1, in_error: 1 });
+    expect(sources).toEqual({ total: 2, in_error: 1, with_refused_documents: 1 });
   });
 
   it('names failed computers, runtimes in error and node provisioners that are not served', async () => {

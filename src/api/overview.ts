@@ -49,8 +49,13 @@ function featuresOf({ store, features }: ApiDeps): Pick<Overview, 'computers' | 
 }
 
 function sourcesOf({ store }: ApiDeps): Overview['sources'] {
-  const faulty = Iterator.from(store.view.sources.all()).filter(({ fault }) => fault !== undefined);
-  return { total: store.view.sources.size, in_error: faulty.toArray().length };
+  const { sources, documents } = store.view;
+  const all = [...sources.all()];
+  return {
+    total: all.length,
+    in_error: all.filter(({ fault }) => fault !== undefined).length,
+    with_refused_documents: all.filter(({ id }) => documents.count('faulty', id) > 0).length,
+  };
 }
 
 function shortEvent(row: EventRow, store: ApiDeps['store']): Overview['events'][number] {

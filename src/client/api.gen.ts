@@ -697,6 +697,7 @@ export interface Schemas {
     sources: {
       total: number;
       in_error: number;
+      with_refused_documents: number;
     };
     computers?: {
       total: number;

@@ -154,6 +154,18 @@ it('a list ignores a filter that is none, and says so', async () => {
   expect(text).toContain('Ignored, because this list has no such filter: phase=sleepy, colour=red');
 });
 
+it.each([
+  [{ total: 2, in_error: 0, with_refused_documents: 0 }, '2 sources, none in error<'],
+  [{ total: 2, in_error: 0, with_refused_documents: 1 }, '2 sources, 1 with refused documents<'],
+  [{ total: 9, in_error: 2, with_refused_documents: 1 }, '9 sources, 2 in error, 1 with refused documents<'],
+])('the overview sums up sources: %j', async (sources, expected) => {
+  const page = PAGES.find(({ path }) => path === '/');
+  const overview = { ...(ANSWERS['/overview'] as object), sources };
+  const answer = (path: string): unknown => (path === '/overview' ? overview : ANSWERS[path]);
+
+  expect(page && (await rendered(page, answer)).text).toContain(expected);
+});
+
 it('a source shows each problem of a document with its line and column, and what waits for approval', async () => {
   const page = PAGES.find(({ path }) => path === '/sources/:id');
   const { text } = page ? await rendered(page, all) : { text: '' };

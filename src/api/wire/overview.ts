@@ -48,7 +48,7 @@ export const Overview = z
     pools: z.object({ total: count, ...Object.fromEntries(POOL_PHASES.map((phase) => [phase, count])) } as {
       total: typeof count;
     } & Record<(typeof POOL_PHASES)[number], typeof count>),
-    sources: Tally,
+    sources: Tally.extend({ with_refused_documents: count }),
     computers: Tally.optional(),
     runtimes: Tally.optional(),
     nodes: Tally.optional().meta({ description: 'NodeProvisioners.' }),

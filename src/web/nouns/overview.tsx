@@ -77,9 +77,15 @@ function WorkerBar({ workers }: { readonly workers: Overview['workers'] }) {
   );
 }
 
+const sourceTroubles = ({ in_error: failed, with_refused_documents: refused }: Overview['sources']): string[] => [
+  ...(failed > 0 ? [`${number(failed)} in error`] : []),
+  ...(refused > 0 ? [`${number(refused)} with refused documents`] : []),
+];
+
 function Now({ overview }: { readonly overview: Overview }) {
   const { workers, sessions, longest_wait_ms: longestMs, sources } = overview;
   const unpriced = overview.machines_without_price;
+  const troubles = sourceTroubles(sources);
   return (
     <section aria-label="Now">
       <h2>Now</h2>
@@ -102,14 +108,8 @@ function Now({ overview }: { readonly overview: Overview }) {
           {unpriced > 0 && <span class="quiet"> ({counted(unpriced, 'machine')} without a price)</span>}
         </span>
         <a href="/sources">
-          {sources.in_error > 0 ? (
-            <>
-              <span class="dot problem" aria-hidden="true" /> <strong>{number(sources.in_error)}</strong> of{' '}
-              {counted(sources.total, 'source')} in error
-            </>
-          ) : (
-            `${counted(sources.total, 'source')}, none in error`
-          )}
+          {troubles.length > 0 && <span class="dot problem" aria-hidden="true" />}{' '}
+          {[counted(sources.total, 'source'), ...(troubles.length > 0 ? troubles : ['none in error'])].join(', ')}
         </a>
       </p>
     </section>

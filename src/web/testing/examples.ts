@@ -228,7 +228,7 @@ export const ANSWERS: Readonly<Record<string, unknown>> = {
     dollars_per_hour: 918,
     machines_without_price: 6,
     pools: { total: 1, active: 1, manual: 0, paused: 0, removing: 0 },
-    sources: { total: 2, in_error: 1 },
+    sources: { total: 2, in_error: 1, with_refused_documents: 1 },
     computers: { total: 1, in_error: 0 },
     runtimes: { total: 1, in_error: 0 },
     nodes: { total: 1, in_error: 0 },
