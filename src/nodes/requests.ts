@@ -7,7 +7,7 @@ import { roomToGrow } from './growth.ts';
 import type { PodStay } from './pod-stay.ts';
 import type { Snapshot } from './snapshot.ts';
 import { countsOf, lateRotations, statusOfNodePool } from './status.ts';
-import { isBusy, isEmpty, isForRoom, type SurveyedNode } from './survey.ts';
+import { isEmpty, isForRoom, type SurveyedNode } from './survey.ts';
 import { afterThaw, didOf, unlessOf, whyDecided } from './words.ts';
 
 function whyExpiring({ fact, endsAt, pods }: SurveyedNode, podStay: PodStay): string {
@@ -32,8 +32,16 @@ function whyEmptying({ fact, pods }: SurveyedNode, podStay: PodStay): string {
   return `Its pods are moved to other nodes since ${since}, so that it can go; ${pods.length} are left${rest}.`;
 }
 
+function whyPodsKeep({ pods, gpusRequested: gpus }: SurveyedNode): string {
+  const isOne = pods.length === 1;
+  if (gpus > 0)
+    return `${isOne ? '1 pod is on it, and asks' : `${pods.length} pods are on it, and ask`} for ${gpus} GPUs.`;
+  const first = pods.slice(0, 3).map(({ key }) => key);
+  return `${isOne ? '1 pod without GPUs keeps' : `${pods.length} pods without GPUs keep`} it: ${first.join(', ')}.`;
+}
+
 function whyNode(node: SurveyedNode, podStay: PodStay): string {
-  const { fact, pods, phase } = node;
+  const { fact, phase } = node;
   const at = fact.deletionAt === undefined ? '' : new Date(fact.deletionAt).toISOString();
   if (phase === 'expiring') return whyExpiring(node, podStay);
   if (phase === 'emptying') return whyEmptying(node, podStay);
@@ -43,13 +51,8 @@ function whyNode(node: SurveyedNode, podStay: PodStay): string {
     return fact.isCordoned ? 'It takes no pods: an operator has cordoned it.' : 'It is not ready.';
   if (!node.group) return 'Its machine is in none of the groups, so Muster does not delete it.';
   if (fact.mustStay) return 'An annotation says that it must stay.';
-  if (isBusy(node)) return `${pods.length} pods are on it, and ask for ${node.gpusRequested} GPUs.`;
-  if (!isEmpty(node))
-    return `${pods.length} pods without GPUs keep it: ${pods
-      .slice(0, 3)
-      .map(({ key }) => key)
-      .join(', ')}.`;
-  return 'It is idle and kept.';
+  if (isEmpty(node)) return 'It is idle and kept.';
+  return whyPodsKeep(node);
 }
 
 const shownNode = (node: SurveyedNode, podStay: PodStay): ShownNode => ({

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { Overview } from '../api/wire/overview.ts';
 import type { WebPage } from './noun.ts';
 import { webNouns } from './nouns.gen.ts';
 import { ANSWERS, EMPTY_ANSWERS } from './testing/examples.ts';
@@ -164,6 +165,25 @@ it.each([
   const answer = (path: string): unknown => (path === '/overview' ? overview : ANSWERS[path]);
 
   expect(page && (await rendered(page, answer)).text).toContain(expected);
+});
+
+it('provisioners of nodes are asked for at once: the API has no pages of them', async () => {
+  const page = PAGES.find(({ path }) => path === '/nodes');
+  const asked = page ? (await rendered(page, all)).server.asked : [];
+
+  expect(asked.filter((path) => path.includes('node-provisioners'))).toEqual(['/node-provisioners']);
+});
+
+it('the last events of the overview name what they are about, where that has a page', async () => {
+  const page = PAGES.find(({ path }) => path === '/');
+  const [event] = (ANSWERS['/overview'] as Overview).events;
+  const events = ['computer/dev', 'image/i1'].map((subject) => ({ ...event, id: subject, pool: undefined, subject }));
+  const overview = { ...(ANSWERS['/overview'] as Overview), events };
+  const answer = (path: string): unknown => (path === '/overview' ? overview : ANSWERS[path]);
+  const text = page ? (await rendered(page, answer)).text : '';
+
+  expect(text).toContain('<a href="/computers/dev">computer/dev</a>');
+  expect(text).not.toContain('image/i1');
 });
 
 it('a source shows each problem of a document with its line and column, and what waits for approval', async () => {

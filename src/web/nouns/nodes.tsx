@@ -24,7 +24,13 @@ function NodePoolState({ one: { ready, reason, message } }: { readonly one: Node
 const COLUMNS: readonly Column<NodePool>[] = [
   { title: 'NodeProvisioner', show: ({ name }) => name },
   { title: 'State', width: 9, show: (one) => <NodePoolState one={one} /> },
-  { title: 'Nodes', width: 6, isNumber: true, show: ({ nodes, target }) => `${number(nodes)} of ${number(target)}` },
+  {
+    title: 'Nodes',
+    width: 6,
+    rank: 2,
+    isNumber: true,
+    show: ({ nodes, target }) => `${number(nodes)} of ${number(target)}`,
+  },
   {
     title: 'GPUs used',
     width: 7,
@@ -38,7 +44,7 @@ const COLUMNS: readonly Column<NodePool>[] = [
 ];
 
 function NodesPage() {
-  const list = useList<NodePool>({ path: '/node-provisioners', idOf: nameOf });
+  const list = useList<NodePool>({ path: '/node-provisioners', idOf: nameOf, isWhole: true });
   return (
     <>
       <h1>Nodes</h1>
@@ -79,7 +85,7 @@ function Groups({
             <h2 class="mono">{name || 'no group'}</h2>
             {group && (
               <p class="quiet">
-                Size {number(group.size)}. {group.last_error}{' '}
+                Size {number(group.size)}. {group.last_error && `Last error: ${group.last_error}`}{' '}
                 {group.backoff_until && (
                   <>
                     Not grown before <Ago at={group.backoff_until} />.

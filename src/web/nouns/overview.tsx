@@ -6,6 +6,7 @@ import type { WebNoun } from '../noun.ts';
 import { Chart } from '../parts/chart.tsx';
 import { Prose } from '../parts/prose.tsx';
 import { Shown } from '../parts/standing.tsx';
+import { Subject, subjectHref } from '../parts/subject.tsx';
 import { Ago, ClockTime } from '../parts/time.tsx';
 import { counted, dollars, number, span } from '../parts/words.ts';
 import { PoolRows } from '../pool/rows.tsx';
@@ -124,9 +125,15 @@ function Recent({ events }: Pick<Overview, 'events'>) {
         <a href="/events">Recent</a>
       </h2>
       <ul class="events">
-        {events.map(({ id, at, message, pool }) => (
+        {events.map(({ id, at, message, pool, subject }) => (
           <li key={id}>
-            <ClockTime at={at} /> {pool !== undefined && <a href={poolHref(pool)}>{pool}</a>} {message}
+            <ClockTime at={at} />{' '}
+            {pool === undefined ? (
+              subjectHref(subject) && <Subject of={subject} />
+            ) : (
+              <a href={poolHref(pool)}>{pool}</a>
+            )}{' '}
+            {message}
           </li>
         ))}
       </ul>

@@ -5,6 +5,7 @@ import { dollars, number } from './words.ts';
 
 export function Alternatives({ of }: { readonly of: readonly Alternative[] | undefined }) {
   if (!of || of.length === 0) return null;
+  const isPriced = of.some(({ price_per_hour: price }) => price !== undefined);
   return (
     <>
       <h3>Rejected alternatives</h3>
@@ -13,9 +14,11 @@ export function Alternatives({ of }: { readonly of: readonly Alternative[] | und
           <tr>
             <th scope="col">What</th>
             <th scope="col">Why not</th>
-            <th scope="col" class="number">
-              $/h
-            </th>
+            {isPriced && (
+              <th scope="col" class="number">
+                $/h
+              </th>
+            )}
           </tr>
         </thead>
         <tbody>
@@ -23,7 +26,7 @@ export function Alternatives({ of }: { readonly of: readonly Alternative[] | und
             <tr key={what}>
               <td>{what}</td>
               <td>{why_not}</td>
-              <td class="number">{price === undefined ? '' : dollars(price)}</td>
+              {isPriced && <td class="number">{price === undefined ? '' : dollars(price)}</td>}
             </tr>
           ))}
         </tbody>
