@@ -1,26 +1,10 @@
 // The dashboard in a real browser, on a real server with real agents and a simulated AWS.
 import type { Page } from 'playwright-core';
-import { expect, type TestContext, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { until } from '#core/testing/until.ts';
-import { runCli } from '../system/harness/cli.ts';
 import { findings } from './parts/axe.ts';
-import { type DashboardScene, openDashboardScene, THEMES, type Visitor, WIDTHS } from './parts/dashboard-scene.ts';
-
-/** Everything that has a page, with something to show on it. */
-async function furnished(context: TestContext): Promise<DashboardScene> {
-  const scene = await openDashboardScene(context);
-  const { world, api } = scene;
-  await until('the refused document is read', async () => {
-    const { items } = await api.get<{ items: { faulty_documents: number }[] }>('/sources');
-    return items.some(({ faulty_documents: faulty }) => faulty > 0);
-  });
-  const prints = 'echo hello; echo trouble >&2; printf "\\033[31mred\\033[0m\\n"; seq 60';
-  await runCli(world, ['run', '--pool', 'local', '--name', 'greeting', '--', 'sh', '-c', prints]);
-  await runCli(world, ['run', '-d', '--pool', 'local', '--name', 'long', '--', 'sleep', '600']);
-  await runCli(world, ['run', '-d', '--pool', 'gpu-pool', '--name', 'training', '--', 'sleep', '600']);
-  await until('a worker is busy', async () => (await api.workers()).some(({ phase }) => phase === 'busy'));
-  return scene;
-}
+import { type DashboardScene, THEMES, type Visitor, WIDTHS } from './parts/dashboard-scene.ts';
+import { openFurnishedScene } from './parts/furnished-scene.ts';
 
 /** Each page in the menu, and one of each kind that lists lead to, by the name of its picture. */
 async function pathsOf({ api }: DashboardScene, page: Page): Promise<ReadonlyMap<string, string>> {
@@ -30,6 +14,7 @@ async function pathsOf({ api }: DashboardScene, page: Page): Promise<ReadonlyMap
   const [worker] = await api.workers();
   const { items: sessions } = await api.get<{ items: { id: string }[] }>('/sessions');
   const { items: decisions } = await api.get<{ items: { id: string }[] }>('/decisions?subject=pool/gpu-pool');
+  const { items: builds } = await api.get<{ items: { id: string }[] }>('/image-builds');
   const events = await api.events('pool.created');
   return new Map([
     ...inMenu.map((path) => [path.slice(1) || 'overview', path] as const),
@@ -40,6 +25,11 @@ async function pathsOf({ api }: DashboardScene, page: Page): Promise<ReadonlyMap
     ['session-ended', `/sessions/${sessions.at(-1)?.id}`],
     ['session-new', `/sessions/new?again=${sessions.at(-1)?.id}`],
     ['decision', `/decisions/${decisions[0]?.id}`],
+    ['source', '/sources/teams'],
+    ['computer', '/computers/dev'],
+    ['runtime', '/runtimes/deployment-1'],
+    ['node', '/nodes/h100'],
+    ['image-build', `/images/builds/${builds[0]?.id}`],
     ['event', `/events/${events[0]?.id}`],
     ['unknown', '/no-such-page'],
   ]);
@@ -52,7 +42,7 @@ async function atRest({ page }: Visitor): Promise<void> {
 }
 
 test('every page in both themes and widths has no serious finding of axe, no error in the console, and a picture', async (context) => {
-  const scene = await furnished(context);
+  const scene = await openFurnishedScene(context);
   const found: string[] = [];
   for (const theme of THEMES)
     for (const width of WIDTHS) {
@@ -97,7 +87,7 @@ async function keyboardFaults(page: Page): Promise<readonly string[]> {
 }
 
 test('the keyboard alone reaches all that takes the focus on every page, and letters go to pages, rows and names', async (context) => {
-  const scene = await furnished(context);
+  const scene = await openFurnishedScene(context);
   const visitor = await scene.visit({ role: 'admin' });
   const { page, open } = visitor;
   const faults: string[] = [];

@@ -2,62 +2,19 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { parse } from 'yaml';
 import { until } from '#core/testing/until.ts';
 import type { NodePoolDetail } from '../../src/api/wire/node.ts';
-import { type RunningCli, runCli, startCli } from './harness/cli.ts';
+import { runCli } from './harness/cli.ts';
 import { placeServer, startServer } from './harness/server.ts';
-import { openWorld, ROOT, type World } from './harness/world.ts';
+import { openSimulatedKubectl, simulateCloud } from './harness/simulated-cluster.ts';
+import { openWorld, ROOT } from './harness/world.ts';
 
 const EXAMPLE = join(ROOT, 'deploy/kubernetes/examples/simulated-nodes');
-const PATHS: Readonly<Record<string, string>> = {
-  CustomResourceDefinition: '/apis/apiextensions.k8s.io/v1/customresourcedefinitions',
-  NodeProvisioner: '/apis/compute.baseten.co/v1alpha1/nodeprovisioners',
-  Deployment: '/apis/apps/v1/namespaces/default/deployments',
-};
-
-interface Pod {
-  readonly spec: { readonly nodeName?: string };
-  readonly status: { readonly phase: string };
-}
-
-/** Starts `muster sim cloud …`; resolves with the variables that it prints. */
-async function simulate(world: World, ...words: readonly string[]): Promise<Record<string, string>> {
-  const running: RunningCli = startCli(world, ['sim', 'cloud', ...words]);
-  await until(`the simulated ${words[0]} runs`, () => running.out().includes('Ctrl-C'));
-  return Object.fromEntries(
-    [...running.out().matchAll(/^ {2}export (\w+)='?([^'\n]+)'?$/gm)].map((one) => one.slice(1)),
-  );
-}
-
-/** As kubectl does it: `kubectl apply`, `kubectl get` and `kubectl delete`. */
-function openKubectl(server: string) {
-  const ask = async <T>(method: string, path: string, body?: object): Promise<T> => {
-    const headers = { 'content-type': 'application/json' };
-    const sent = body ? { body: JSON.stringify(body) } : {};
-    const reply = await fetch(`${server}${path}`, { method, headers, ...sent });
-    const answer = await reply.text();
-    if (!reply.ok) throw new Error(`${method} ${path}: ${answer}`);
-    return JSON.parse(answer) as T;
-  };
-  const list = async <T>(path: string): Promise<readonly T[]> =>
-    (await ask<{ items: readonly T[] }>('GET', path)).items;
-  return {
-    async apply(text: string): Promise<void> {
-      const object = parse(text) as { readonly kind: string };
-      await ask('POST', PATHS[object.kind] ?? '', object);
-    },
-    pods: () => list<Pod>('/api/v1/namespaces/default/pods'),
-    deleteDeployment: (name: string) => ask('DELETE', `${PATHS.Deployment}/${name}`),
-  };
-}
-
 test('pods of a simulated cluster get nodes from a simulated Google Cloud, which go when the pods have gone', async (context) => {
   const world = openWorld(context);
-  const { KUBECONFIG = '' } = await simulate(world, 'kubernetes');
-  const variables = await simulate(world, 'gcp', '--kubeconfig', KUBECONFIG);
-  const server = /server: (\S+)/.exec(readFileSync(KUBECONFIG, 'utf8'))?.[1] ?? '';
-  const kubectl = openKubectl(server);
+  const { KUBECONFIG = '' } = await simulateCloud(world, 'kubernetes');
+  const variables = await simulateCloud(world, 'gcp', '--kubeconfig', KUBECONFIG);
+  const kubectl = openSimulatedKubectl(KUBECONFIG);
   await kubectl.apply((await runCli(world, ['kube', 'crd', '--nodes'])).out);
   const place = await placeServer(world, { nodes: { accounts: [{ gce: { project: 'my-project' } }] } });
   await startServer(world, place, variables).ready();

@@ -62,19 +62,32 @@ export interface DashboardScene {
 const TEAM = 'name: team-a\ndescription: Agents of team A\n';
 const REFUSED = 'name: team-b\nauto_scaler:\n  max_agent: 3\n  backend:\n    process: {}\n';
 
+/** What a scene has beside its pools. */
+export interface SceneAddition {
+  /** Of the server's file. */
+  readonly config: Readonly<Record<string, unknown>>;
+  /** For the server. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
 /** Starts the server, and skips the test where there is no browser. */
-export async function openDashboardScene(context: TestContext, more: object = {}): Promise<DashboardScene> {
+export async function openDashboardScene(
+  context: TestContext,
+  addTo: (world: World) => SceneAddition | Promise<SceneAddition> = () => ({ config: {}, env: {} }),
+): Promise<DashboardScene> {
   const program = needed(context, await chromiumPart());
   const world = openWorld(context);
   const aws = await serveAws(context, world);
+  const { config, env: added } = await addTo(world);
+  const env = { ...aws.env, ...added };
   world.write('pools/team-a.yaml', TEAM);
   world.write('pools/team-b.yaml', REFUSED);
   const place = await placeServer(world, {
     agent_pools: [processPool(world, 'local', { max_agents: 3, max_idle_agents: 1, idle_decay: '2s' }), gpuPool()],
     provisioners: [{ name: 'teams', file: { path: world.path('pools'), update_interval: '1s' } }],
-    ...more,
+    ...config,
   });
-  const server = await startServer(world, place, aws.env).ready();
+  const server = await startServer(world, place, env).ready();
   const browser = await openChromium(context, program);
   const api = apiOf(world, place.http);
   const origin = `http://127.0.0.1:${place.http}`;
@@ -87,7 +100,7 @@ export async function openDashboardScene(context: TestContext, more: object = {}
       await visitor.page.waitForURL(`${origin}/`);
       return visitor;
     },
-    restart: () => startServer(world, place, aws.env).ready(),
+    restart: () => startServer(world, place, env).ready(),
   };
 }
 
