@@ -1,4 +1,4 @@
-// The section of the guide to nodes that needs neither a cluster nor an account, from its commands to the nodes that go.
+// The section of the guide to nodes that needs neither a cluster nor an account, from `muster sim cloud` to the nodes that go.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
