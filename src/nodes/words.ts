@@ -78,7 +78,7 @@ export function unlessOf(
   return `deleted at ${at} unless ${limit}`;
 }
 
-/** What follows a thaw: whoever has frozen everything looks at the plan before it. */
+/** What follows a thaw: an operator who has frozen everything reads the plan before it. */
 export function afterThaw({ held }: Decided, evaluation: Evaluation, policy: Policy): string | undefined {
   if (held === undefined) return undefined;
   const unless = unlessOf({ step: held }, evaluation, policy);
