@@ -1,4 +1,5 @@
 import type { Change } from '../../api/wire/event.ts';
+import { partsOfStream } from './parts-of-stream.ts';
 
 /** What the stream of changes says; a heartbeat says only that the server is there. */
 export type StreamMessage =
@@ -29,22 +30,8 @@ function read(block: string): StreamMessage | undefined {
 
 /** Reads server-sent events until the stream ends or breaks. */
 export async function* readStream(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamMessage> {
-  const reader = body.getReader();
-  const decoder = new TextDecoder();
-  let text = '';
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      text += decoder.decode(value, { stream: true });
-      const blocks = text.split('\n\n');
-      text = blocks.pop() ?? '';
-      for (const block of blocks) {
-        const message = read(block);
-        if (message) yield message;
-      }
-    }
-  } finally {
-    reader.cancel().catch(() => {});
+  for await (const block of partsOfStream(body, '\n\n')) {
+    const message = read(block);
+    if (message) yield message;
   }
 }

@@ -2,6 +2,7 @@ import type { HttpProblem } from '../../api/wire/problem.ts';
 import type { OutputLine } from '../../api/wire/session.ts';
 import type { BrowserClock } from '../live/clock.ts';
 import type { Connection } from '../live/connection.ts';
+import { partsOfStream } from '../live/parts-of-stream.ts';
 import { API, type Fetch, noteStatus, problemIn } from '../live/request.ts';
 
 export interface OutputStreamDeps {
@@ -32,20 +33,7 @@ const SILENT_AFTER_MS = 45_000;
 
 /** Reads lines of JSON until the stream ends or breaks; an empty line is a sign of life. */
 async function* linesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<OutputLine | undefined> {
-  const reader = body.getReader();
-  const decoder = new TextDecoder();
-  let text = '';
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (done) return;
-      const lines = (text + decoder.decode(value, { stream: true })).split('\n');
-      text = lines.pop() ?? '';
-      for (const line of lines) yield line === '' ? undefined : (JSON.parse(line) as OutputLine);
-    }
-  } finally {
-    reader.cancel().catch(() => {});
-  }
+  for await (const line of partsOfStream(body, '\n')) yield line === '' ? undefined : (JSON.parse(line) as OutputLine);
 }
 
 /** Follows an output to its end, over lost connections, while the page is visible. Call the returned function to stop. */
