@@ -25,7 +25,7 @@ function countFollowers(store: Store): { readonly store: Store; count(): number 
   };
 }
 
-it('a server that nobody looks at follows no row for the dashboard, also two minutes after the last look', async () => {
+it('a server follows no row for the dashboard before its first reader, and two minutes after its last', async () => {
   const clock = new VirtualClock();
   const { store, count } = countFollowers(await openStore(memoryDriver(emptyDisk()), () => {}));
   const { hub, figures } = openFollowed({ store, clock });
